@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# bench_test.py BUILD — the bench at work: each of our workloads at a small size, peers that misbehave in every way, a
-# machine that lacks CPUs, packages or memory, senseless questions. How fast anything is, it does not judge.
+# bench_test.py BUILD — the benchmark itself: each of the project's workloads at a small size, peers that fail in every
+# way, a machine that lacks CPUs, packages or memory, and senseless arguments. Speeds are not judged.
 import json
 import os
 import pathlib
@@ -17,7 +17,7 @@ sys.path.insert(0, str(HERE))
 from installed import Tap, install, work_directory  # noqa: E402
 import rows  # noqa: E402
 
-# Peers that are shell scripts: what each of them does, and what its row has to say about it.
+# Peers that are shell scripts: what each does, and what its row must say about it.
 SCRIPTS = {
     "steady": ("echo ns 5", None),
     "garbled": ("echo ns five", "prints nonsense: 'ns five'"),
@@ -68,7 +68,7 @@ class Bench:
 
 
 def is_drawing(path):
-    """Well-formed, with a bar or a line in it."""
+    """Well-formed SVG with a bar or a line in it."""
     tags = {element.tag.rpartition("}")[2] for element in xml.etree.ElementTree.parse(path).iter()}
     return {"svg", "rect", "text", "line"} <= tags
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# boot.py — ./dev bench boot: from the first instruction to the first task, and what operations take then, with no kernel
-# below and as /init of Linux, in QEMU without KVM. Two clocks: guest time with -icount shift=0, where an instruction of
-# any CPU is a nanosecond and nothing else passes, so that it says the same on every machine; and the wall's, which is an
-# emulator's. Medians of several boots.
+# boot.py — ./dev bench boot: the time from the first instruction to the first task, and the times of operations,
+# without a kernel and as /init of Linux, in QEMU without KVM. By two clocks: guest time with -icount shift=0, where
+# each instruction of any CPU takes a nanosecond and nothing else takes time, so the result is the same on every
+# machine; and wall time, which is the emulator's. Medians of several boots.
 import importlib.machinery
 import importlib.util
 import json
@@ -19,8 +19,8 @@ from programs import HERE, ROOT, Ours
 from tools import CannotBuild, run_tool
 
 sys.path.insert(0, str(ROOT / "qemu"))
-# Linux does not reach /init on 4 CPUs with counted instructions within minutes. And what is said of 4 CPUs by guest time
-# is too much: when a CPU is reset, QEMU lets its clock go to the next event of its own, be that 50 ms away.
+# With counted instructions Linux takes minutes to reach /init on 4 CPUs. The guest time on 4 CPUs is too long: when a
+# CPU is reset, QEMU advances its clock to its own next event, which may be 50 ms away.
 CASES = (("guest", "bare", 1), ("guest", "linux", 1), ("guest", "bare", 4), ("wall", "bare", 1), ("wall", "linux", 1), ("wall", "bare", 4),
          ("wall", "linux", 4))
 WORLDS = ("bare", "linux")
@@ -29,17 +29,17 @@ OPERATIONS = {"yield": 2, "spawn": 100_000, "fib": 20, "channel": 50_000}
 QUICK_OPERATIONS = {"fib": 12}
 PATIENCE = 120
 LINUX_TRIES = 2
-# Published elsewhere, on other machines, with KVM: never beside ours as if it had been measured here.
+# Published for other machines, with KVM: never printed as if it had been measured here.
 PUBLISHED = ("Unikraft, published (EuroSys '21, doi:10.1145/3447786.3456248, figure 10; KVM): guest alone, first instruction to main, "
              "tens to hundreds of microseconds without devices, up to 1 ms with a network card; 3 to 40 ms with the VMM")
 
 
 class Failed(Exception):
-    """Says why."""
+    """Its text is the reason."""
 
 
 class TimedOut(Failed):
-    """The guest was still running when the patience was over."""
+    """The guest was still running at the end of the time allowed."""
 
 
 # --- Programs ----------------------------------------------------------------------------------------------------------
@@ -50,7 +50,7 @@ def symbol(program, name):
 
 
 def enter_at(program, name):
-    """The note of the boot protocol is made to name another first instruction."""
+    """Changes the note of the boot protocol so that another instruction is the first one."""
     image = bytearray(program.read_bytes())
     note = struct.pack("<III4sQ", 4, 8, 18, b"Xen\0", symbol(program, "janus_pvh_start"))
     if image.count(note) != 1:
@@ -61,7 +61,7 @@ def enter_at(program, name):
 
 
 class ForWorld(Ours):
-    """Our programs for one world."""
+    """The programs for one environment."""
 
     def __init__(self, janus_cc, out, world):
         super().__init__(janus_cc, out / world)
@@ -82,7 +82,7 @@ class ForWorld(Ours):
 # --- Boots -------------------------------------------------------------------------------------------------------------
 
 def load_janus_qemu():
-    """janus-qemu is a program; what puts QEMU's command line together in it is wanted here, too."""
+    """The janus-qemu program as a module, for its construction of QEMU's command line."""
     loader = importlib.machinery.SourceFileLoader("janus_qemu_program", str(ROOT / "qemu/janus-qemu"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(module)
@@ -96,8 +96,8 @@ class Emulator:
         self.timed_out = importlib.import_module("janus_qemu.session").TIMED_OUT
 
     def boot(self, world, path, arguments, cpus, counted):
-        """What the program printed, and the seconds from QEMU's start to its end. That Linux now and then waits for ever when
-        there are more emulated processors than real ones is not what is measured here: it may try again, and we may not."""
+        """What the program printed, and the seconds from QEMU's start to its end. With more emulated processors than real
+        ones Linux sometimes waits for ever; that is not measured, so a Linux may try again, and an image without may not."""
         tries = LINUX_TRIES if world == "linux" else 1
         for left in reversed(range(tries)):
             try:
@@ -132,7 +132,7 @@ def figures(said):
 
 
 def boot_once(emulator, programs, world, cpus, counted):
-    """Milliseconds of one boot."""
+    """The milliseconds of one boot."""
     said, seconds = emulator.boot(world, programs[world].out / "boot", [], cpus, counted)
     seen = figures(said)
     if seen.get("workers") != cpus or seen["first_task"] <= seen["entered"]:
@@ -147,21 +147,21 @@ def medians(samples):
 
 
 def measure_boots(emulator, programs, rounds):
-    """By clock, world and number of CPUs."""
+    """By clock, environment and number of CPUs."""
     return [{"clock": clock, "world": world, "cpus": cpus,
              **medians([boot_once(emulator, programs, world, cpus, clock == "guest") for _ in range(rounds)])}
             for clock, world, cpus in CASES]
 
 
 def measure_operations(emulator, programs, operations, rounds):
-    """Guest nanoseconds an operation, on one CPU with one worker."""
+    """Guest nanoseconds per operation, on one CPU with one worker."""
     rows = []
     for workload, size in operations.items():
         row = {"workload": workload}
         for clock in ("guest", "wall"):
             samples = {world: [] for world in WORLDS}
             for _ in range(1 if clock == "guest" else rounds):
-                for world in WORLDS:  # in turns: what else the host does meets both
+                for world in WORLDS:  # alternately, so that other load of the host affects both
                     said, _ = emulator.boot(world, programs[world].out / "janus-rt", [workload, str(size), "1"], 1, clock == "guest")
                     samples[world].append(figures(said)["ns"])
             row |= {f"{world} {clock}": statistics.median(samples[world]) for world in WORLDS}
@@ -169,7 +169,8 @@ def measure_operations(emulator, programs, operations, rounds):
     return rows
 
 
-# --- What is shown -----------------------------------------------------------------------------------------------------
+# --- Output
+# ------------------------------------------------------------------------------------------------------------
 
 def table(result):
     yield f"{'milliseconds':30}{'to main':>10}{'first task':>12}{'since reset':>13}{'QEMU, all':>11}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# boot_test.py BUILD — ./dev bench boot, once over: it measures both worlds, and what is counted rather than timed keeps its
-# promises: 5 ms to the first task on one CPU, and no operation that takes more for lack of a kernel.
+# boot_test.py BUILD — runs ./dev bench boot once: it measures both environments, and the counted figures keep their
+# promises: 5 ms to the first task on one CPU, and no operation that takes more instructions without a kernel.
 import json
 import pathlib
 import shutil

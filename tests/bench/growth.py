@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# growth.py — ./dev bench growth: what an operation costs as the work grows from a thousand to a million (ten million
-# tasks spawned). It is to stay within 1.5 times what it costs at ten thousand; where it does not, a cache level ends.
+# growth.py — ./dev bench growth: the cost of an operation as the work grows from a thousand to a million (ten million
+# spawned tasks). It should stay within 1.5 times the cost at ten thousand; where it does not, a level of the cache
+# ends.
 import json
 import math
 import statistics
@@ -22,14 +23,14 @@ class Curve:
     workload: str
     figure: str
     unit: str
-    sizes: dict             # how much work it is -> the workload's SIZE
+    sizes: dict  # the amount of work -> the workload's SIZE
 
 
 def same(sizes=SIZES):
     return {size: size for size in sizes}
 
 
-# fib(n) spawns about this often.
+# The n for which fib(n) makes about so many spawns.
 FIB = {10**3: 15, 10**4: 20, 10**5: 24, 10**6: 29}
 CURVES = (
     Curve("switches between two fibers", "switch", "ns", "ns", same()),
@@ -52,7 +53,7 @@ CURVES = (
 # --- Measuring ---------------------------------------------------------------------------------------------------------
 
 def contenders(ours, quick):
-    """One for each workload and amount; curves of the same workload share it."""
+    """One contender for each workload and amount. Curves of the same workload share it."""
     found = {}
     for curve in CURVES:
         for amount, size in curve.sizes.items():
@@ -67,7 +68,7 @@ def contenders(ours, quick):
 
 
 def points(curve, found):
-    """(amount, median, least, most), where it was measured."""
+    """(amount, median, least, most) of what was measured."""
     for amount in curve.sizes:
         contender = found.get((curve.workload, amount))
         values = contender.values(curve.figure) if contender else []
@@ -76,7 +77,7 @@ def points(curve, found):
 
 
 def base_of(measured):
-    """What it costs at BASE, or 0."""
+    """The cost at BASE, or 0 if that was not measured."""
     return next((point["median"] for point in measured if point["amount"] == BASE), 0)
 
 
@@ -103,7 +104,8 @@ def run(ours, options):
     return 1 if any(curve["failed"] for curve in curves) else 0
 
 
-# --- Telling -----------------------------------------------------------------------------------------------------------
+# --- Output
+# ------------------------------------------------------------------------------------------------------------
 
 def table(curves):
     amounts = sorted({point["amount"] for curve in curves for point in curve["points"]})
@@ -126,7 +128,8 @@ def write(result, options):
     print(text if options.json else "\n".join(table(result["curves"])))
 
 
-# --- The plot: a small panel for each curve, the band that it is to stay in, one scale of amounts -----------------------
+# --- The plot: a small panel for each curve, with the allowed band; all have the same scale of amounts
+# -----------------
 
 COLUMNS, PANEL_WIDTH, PANEL_HEIGHT = 3, 290, 190
 INSET_LEFT, INSET_TOP, PLOT_WIDTH, PLOT_HEIGHT = 48, 44, 215, 110

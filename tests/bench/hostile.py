@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# hostile.py — ./dev bench hostile: one neighbour computes, alone and beside a cage of attackers in turns. What is left to
-# it of what it does alone, and the longest time that it gets no turn; a row for each attack and size of the cage, a pair of
-# columns for each number of workers. Then the same shares of neighbours that do something else.
+# hostile.py — ./dev bench hostile: one neighbour computes, alone and beside a cage of attackers alternately. Measures
+# its share of what it does alone, and the longest time without a turn: a row for each attack and size of the cage, a
+# pair of columns for each number of workers. Then the shares of neighbours that do something else.
 #
-# Where there is a CPU for each worker and this user may, the program runs at real-time priority (SCHED_RR): other programs
-# of the machine then take no CPU from it, and a gap is the scheduler's. Workers that share CPUs do not: the kernel would
-# run two of four for 100 ms, and what is seen in a shorter time would be of those two alone.
+# If there is a CPU for each worker and this user may, the program runs at real-time priority (SCHED_RR): then other
+# programs take no CPU time from it, and a gap is caused by the scheduler. Workers that share CPUs do not run at that
+# priority: the kernel would run two of four for 100 ms, and shorter measurements would be of these two alone.
 #
-# The table is markdown, so that documents quote it as it is:
+# The table is markdown, so that documents can quote it:
 #
 #     tests/bench/hostile.py build/bench/hostile.json FILE...
 #
-# puts it in place of what stands between `<!-- hostile table -->` and `<!-- end -->`, the shares of the other neighbours
-# between `<!-- hostile neighbours -->` and `<!-- end -->`, and the least share of any neighbour beside crowds between
-# `<!-- hostile shares -->` and `<!-- end -->`.
+# replaces what is between `<!-- hostile table -->` and `<!-- end -->` by the table, what is between `<!-- hostile
+# neighbours -->` and `<!-- end -->` by the shares of the other neighbours, and what is between `<!-- hostile shares
+# -->` and `<!-- end -->` by the least share of any neighbour beside crowds.
 import json
 import os
 import re
@@ -27,10 +27,10 @@ from tools import CannotBuild, run_tool
 
 WORKERS = (1, 2, 4)
 NEIGHBOURS = ("computes", "talks", "spawns", "allocates", "yields")
-NEIGHBOURS_WORKERS = (1, 2)      # of all but the one that computes
-# All rounds of a case together stay below the 950 ms of each second that the kernel leaves to real-time programs.
+NEIGHBOURS_WORKERS = (1, 2)  # of all neighbours but the one that computes
+# All rounds of a case take less than the 950 ms of each second that the kernel allows to real-time programs.
 MILLISECONDS, QUICK_MILLISECONDS = 40, 10
-SHARE, GAP = 2.5, 5.0            # the goals: at least 1/2.5 of it, never 5 ms without a turn
+SHARE, GAP = 2.5, 5.0  # the goals: at least 1/2.5 of it, and never 5 ms without a turn
 FIGURE = re.compile(r"^figure: .*: 1/([\d.]+) ([\d.]+) ms$", re.M)
 
 
@@ -40,7 +40,7 @@ def cases(program):
 
 
 def take_real_time():
-    """For the process that calls it, and what it starts. Not permitted: it stays as it is."""
+    """For the calling process and those that it starts. Does nothing if it is not permitted."""
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     except OSError:
@@ -63,7 +63,7 @@ def measure(program, case, workers, options, neighbour=NEIGHBOURS[0]):
 
 
 def shown(cell):
-    """Share and gap; in bold what misses its goal."""
+    """Share and gap, in bold if they miss their goal."""
     if "failed" in cell:
         return [f"**{cell['failed']}**", ""]
     share, gap = f"1/{cell['divisor']:g}", f"{cell['gap_ms']:g}"
@@ -109,7 +109,8 @@ def run(options):
     return 1 if any("failed" in cell for row in rows for cell in cells_of(row)) else 0
 
 
-# --- Quoting what was measured ---------------------------------------------------------------------------------------
+# --- Quoting the results in documents
+# ----------------------------------------------------------------------------------
 
 def whole_table(rows):
     return heading() + [line([name_of(row["attack"], row["tasks"]), *sum(map(shown, row["workers"].values()), [])])
@@ -136,7 +137,7 @@ def table_of_neighbours(rows):
 
 
 def worst(row, workers):
-    """The cell of the neighbour that keeps least."""
+    """The cell of the neighbour with the least share."""
     cells = [row["workers"][workers], *(by_workers[workers] for by_workers in row["neighbours"].values())]
     return max(cells, key=lambda cell: cell.get("divisor", float("inf")))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # instructions.py — how many instructions an operation takes, and how many of them lock the bus, counted one by one
-# (counting/stepper.c). Unlike time they are exact, so instructions.json holds them, and a test compares: a change that
-# adds some says so. `./dev bench instructions` shows them, `--update` writes them down.
+# (counting/stepper.c). Unlike times these figures are exact, so instructions.json records them and a test compares
+# them: a change that adds instructions is reported. `./dev bench instructions` prints them, `--update` records them.
 import json
 import subprocess
 import sys
@@ -13,7 +13,7 @@ from tools import CannotBuild, run_tool
 
 KEPT = Path(__file__).resolve().parent / "instructions.json"
 COUNTING = programs.HERE / "counting"
-# Each with the few instructions of the loop around it.
+# Each includes the few instructions of the loop around it.
 OPERATIONS = {
     "switch": "janus_context_switch, one way",
     "yield": "janus_yield, two tasks",
@@ -33,18 +33,18 @@ OPERATIONS = {
     "steal": "its steal, without the heavy fence itself",
 }
 COUNT = 256
-# Of what is counted per operation. The count itself does not vary; once in so many operations a page is new.
+# Allowed difference per operation. The count itself does not vary, but now and then a page is new.
 TOLERANCE = 0.05
 NOT_ALLOWED = 3
 UPDATE = "./dev bench instructions --update"
 
 
 class CannotCount(Exception):
-    """Says why."""
+    """Its text is the reason."""
 
 
 def build(janus_cc, out):
-    """The programs' paths: stepper, count."""
+    """Builds stepper and count; returns their paths."""
     janus_cc, out = Path(janus_cc).resolve(), Path(out)
     out.mkdir(parents=True, exist_ok=True)
     run_tool(["gcc", "-O2", "-Wall", "-Wextra", COUNTING / "stepper.c", "-o", out / "stepper"])
@@ -81,7 +81,7 @@ def compiler():
 # --- Comparing ---------------------------------------------------------------------------------------------------------
 
 def differences(kept, counted):
-    """A line for each operation that does not take what it took."""
+    """A line for each operation whose count differs."""
     for operation in OPERATIONS:
         before, now = kept.get(operation), counted[operation]
         if before is None:

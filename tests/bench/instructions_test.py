@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# instructions_test.py BUILD — the hot paths take as many instructions as instructions.json says, no more and no fewer.
-# Says nothing with another compiler than the one named there, where tracing is not allowed, or without FSGSBASE.
+# instructions_test.py BUILD — the hot paths take exactly as many instructions as instructions.json has. Skipped with
+# another compiler than the one named there, where tracing is not allowed, and on CPUs without FSGSBASE.
 import pathlib
 import subprocess
 import sys
@@ -22,7 +22,7 @@ def reason_to_skip(kept):
 
 
 def check_differences(tap):
-    """The comparison itself: what it lets pass, and what it says."""
+    """The comparison itself: which differences it reports, and how."""
     was = {operation: {"instructions": 40.0, "locked": 1.0} for operation in instructions.OPERATIONS}
     tap.check("nothing is said of what has not changed", not list(instructions.differences(was, was)))
     now = was | {"yield": {"instructions": 44.0, "locked": 1.0}, "pop": {"instructions": 40.0, "locked": 0.0}}
@@ -33,7 +33,7 @@ def check_differences(tap):
 
 
 def check_stepper(tap, work):
-    """The counter itself, on a program whose instructions are known."""
+    """The counter itself, on a program with a known number of instructions."""
     source, program = work / "known.S", work / "known"
     source.write_text(".globl _start\n_start: int3\n nop\n lock incl (%rsp)\n xchg %rax, (%rsp)\n xchg %rax, %rbx\n"
                       " mfence\n lock orq $0, -64(%rsp)\n int3\n hlt\n")
@@ -43,7 +43,7 @@ def check_stepper(tap, work):
 
 
 def check_depths(tap, work):
-    """What an operation of the deque takes does not grow with the number of entries in it."""
+    """An operation of the deque takes the same number of instructions with any number of entries."""
     for operation, locked in (("push", 0), ("pop", 0), ("steal", 1)):
         shallow, deep = (instructions.count_operation(work / "stepper", work / "count", operation, times) for times in (256, 8000))
         tap.check(f"the deque's {operation} takes as much with 8000 entries as with 256, {locked} locked",

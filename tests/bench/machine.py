@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# machine.py — what the figures were measured on.
+# machine.py — describes the machine on which the figures were measured.
 import os
 import platform
 import re

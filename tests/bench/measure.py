@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# measure.py — one row: every program that takes part, round by round, each round a fresh process, the order rotated.
+# measure.py — one row: every program that takes part, in rounds. Each round is a fresh process; the order rotates.
 import os
 import re
 import signal
@@ -13,7 +13,7 @@ UNKNOWN = 3
 
 
 class Failed(Exception):
-    """A program that did not do its work; says why."""
+    """A program did not do its work. Its text is the reason."""
 
 
 @dataclass
@@ -24,11 +24,11 @@ class Contender:
     workload: str
     size: int
     workers: int
-    figures: dict                       # its figure -> the row's figure
+    figures: dict  # its figure -> the row's figure
     kind: str = "peer"                  # ours, peer, limit
     rounds: list = field(default_factory=list)
     failure: str = None
-    unknown: bool = False               # it has no such workload
+    unknown: bool = False  # it does not have this workload
 
     def values(self, figure):
         own = next((own for own, rows in self.figures.items() if rows == figure), None)
@@ -36,7 +36,7 @@ class Contender:
 
 
 def is_share(figure):
-    """A share may be 0 or less, and no multiple of it says anything."""
+    """A share may be 0 or negative, so ratios of shares mean nothing."""
     return figure.endswith("percent")
 
 
@@ -45,7 +45,8 @@ def cpus():
 
 
 def settle(workers):
-    """In the child, before it becomes the program: one worker runs on the last CPU; memory that runs out is its own."""
+    """Runs in the child before it becomes the program: a single worker is put on the last CPU, and the kernel kills this
+    process first when memory runs out."""
     if workers == 1:
         os.sched_setaffinity(0, {cpus()[-1]})
     try:
@@ -56,7 +57,7 @@ def settle(workers):
 
 
 def run_once(contender, timeout):
-    """What the program printed: figure -> number. None if it does not know the workload."""
+    """What the program printed: {figure: number}. None if it does not have the workload."""
     command = [str(contender.path), contender.workload, str(contender.size), str(contender.workers)]
     try:
         done = subprocess.run(command, env=programs.environment(contender.workers), capture_output=True, timeout=timeout,
@@ -70,7 +71,7 @@ def run_once(contender, timeout):
     if done.returncode != 0:
         raise Failed(ending(done.returncode) + last_line(done.stderr))
     found = parse(done.stdout.decode(errors="replace"), contender.figures)
-    # Of a row's figures, others print those that make sense for them.
+    # Other programs print only those of the row's figures that make sense for them.
     missing = [name for name in contender.figures if name not in found]
     if missing and (contender.kind == "ours" or len(missing) == len(contender.figures)):
         raise Failed(f"does not print `{missing[0]}`")
@@ -103,7 +104,7 @@ def parse(output, wanted):
 
 
 def measure(contenders, rounds, timeout, progress=lambda round_number: None):
-    """Fills in the contenders' rounds. Who failed or does not know the workload takes no part in later rounds."""
+    """Fills in the contenders' rounds. One that failed or does not have the workload takes no part in later rounds."""
     for round_number in range(rounds):
         progress(round_number)
         turn = round_number % len(contenders)
@@ -124,5 +125,5 @@ def take_turn(contender, timeout):
 
 
 def measure_size(contender):
-    """The one figure that no process prints."""
+    """The only figure that no process prints: the size of a file."""
     contender.rounds.append({"bytes": float(os.path.getsize(contender.path))})

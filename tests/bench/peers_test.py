@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# peers_test.py — the limit programs, and the peers whose packages are installed, do what PROTOCOL.md says, at small sizes.
-# Peers in Rust take a minute to build: only where JANUS_SOAK asks for more.
+# peers_test.py — the limit programs and the peers whose packages are installed follow PROTOCOL.md, at small sizes.
+# Peers in Rust take a minute to build, so they are tested only with JANUS_SOAK.
 import os
 import pathlib
 import signal
@@ -15,7 +15,7 @@ sys.path.insert(0, str(HERE / "peers"))
 from installed import Tap, work_directory  # noqa: E402
 import build  # noqa: E402
 
-# A small size of each workload, and the figures that it has to print.
+# A small size of each workload, and the figures that it must print.
 WORKLOADS = {
     "switch": (20000, "ns"), "yield": (1000, "ns"), "spawn": (20000, "ns"), "fib": (15, "ns"), "skynet": (1000, "ns ms"),
     "nqueens": (6, "ms"), "parked": (1000, "bytes create teardown reuse"), "spawned": (10000, "bytes ns"),
@@ -35,7 +35,7 @@ def run(path, *words):
 
 
 def figures(done):
-    """Name -> number; empty where a line is anything else."""
+    """{name: number}; empty if a line has another form."""
     try:
         return {name: float(value) for name, value in (line.split() for line in done.stdout.splitlines())}
     except ValueError:
@@ -64,7 +64,7 @@ def check_manners(tap, peer, path):
     except subprocess.TimeoutExpired:
         endless.kill()
         ended = "only when killed"
-    # Who does not want so large a size has ended already.
+    # A peer that refuses so large a size has ended already.
     tap.check(f"{peer.name}: ends when told to", ended == -signal.SIGTERM or ended == 1, repr(ended))
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# plot.py — one SVG per workload: a panel for each figure of each of its rows, a horizontal bar a program, best first,
-# with a whisker from the least to the most of the rounds. Ours is the coloured one; a dashed line is the goal.
+# plot.py — one SVG per workload: a panel for each figure of each row, with a horizontal bar for each program, the best
+# first, and a whisker from the least to the greatest round. The project's own bar is coloured; a dashed line is the
+# goal.
 import math
 from html import escape
 
@@ -12,11 +13,11 @@ BAR, GAP, HEAD, FOOT = 18, 8, 54, 30
 SPAN = WIDTH - LEFT - RIGHT
 COLOURS = {"ours": "#d9480f", "peer": "#7b8794", "limit": "#c5d3de"}
 FONT = "font-family='-apple-system, Segoe UI, Helvetica, Arial, sans-serif'"
-LOG_FROM = 25               # how far apart bars may be before a linear scale hides the short ones
+LOG_FROM = 25  # the ratio of the longest to the shortest bar from which a logarithmic scale is used
 
 
 def text(x, y, words, size=12, anchor="start", fill="#1f2933", weight="normal"):
-    """On a halo, so that it can be read where it crosses a line."""
+    """With a halo, so that it is readable where it crosses a line."""
     return (f"<text x='{x:.1f}' y='{y:.1f}' font-size='{size}' text-anchor='{anchor}' fill='{fill}' "
             f"font-weight='{weight}' stroke='#ffffff' stroke-width='3' paint-order='stroke'>{escape(words)}</text>")
 
@@ -36,7 +37,7 @@ def bar(x, y, width, colour):
 
 
 class Scale:
-    """From a value to how far right it stands. Linear from 0; logarithmic where that would hide somebody."""
+    """Maps a value to a horizontal position: linear from 0, or logarithmic where short bars would vanish."""
 
     def __init__(self, values):
         self.top = max(max(values), 1e-9)
@@ -65,7 +66,7 @@ def nice_step(least):
 
 
 def panel(row, figure, top):
-    """The SVG of one panel and the height that it takes."""
+    """The SVG of one panel, and its height."""
     measured = sorted((p for p in figure["programs"] if "median" in p), key=lambda program: program["median"])
     failed = [p for p in figure["programs"] if "failed" in p]
     if not measured:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# programs.py — the programs that take part: ours, made by the installed janus-cc as users make theirs; the limit
-# programs; the peers. All of them speak `PROGRAM WORKLOAD SIZE WORKERS` (PROTOCOL.md).
+# programs.py — the programs that are compared: the project's, compiled by the installed janus-cc as users would; the
+# limit programs; the peers. Each is called as `PROGRAM WORKLOAD SIZE WORKERS` (PROTOCOL.md).
 import importlib.util
 import os
 import shutil
@@ -13,7 +13,7 @@ ROOT = HERE.parent.parent
 
 
 class Ours:
-    """Our own programs, in `out`."""
+    """The project's own programs, in `out`."""
 
     def __init__(self, janus_cc, out):
         self.janus_cc, self.out = Path(janus_cc).resolve(), Path(out)
@@ -24,7 +24,7 @@ class Ours:
         objects.mkdir(parents=True)
         common = ["-O2", "-Wall", "-Wextra", "-c", "-I", ROOT, "-I", ROOT / "arch/x86_64/include"]
         self.compile("-std=c11", *common, *sorted((HERE / "workloads").glob("*.c")), cwd=objects)
-        # The deque under another name, on a machine that the workload chooses.
+        # The deque in another namespace, on a platform that the workload defines.
         self.compile("-std=c++20", *common, "-Djanus=deque_alone", HERE / "workloads/deque.cpp", "-o", objects / "deque.o")
         self.compile(*sorted(objects.glob("*.o")), "-o", self.out / "janus-rt")
         programs = HERE / "programs"
@@ -40,10 +40,10 @@ class Ours:
 
 
 def load_peers(path):
-    """The module that builds the peers (`PEERS`) and the limit programs (`LIMITS`), or None where there is none. Each of
-    them has `name`, `packages` (of Debian, to build it), `build(directory)`, which gives its path, and `workloads`, from
-    a workload's name to the numbers of workers that it can do; and it may have `size(workload, size)`, where it needs a
-    smaller one so as to end in time (the figures are per operation)."""
+    """The module with the peers (`PEERS`) and the limit programs (`LIMITS`), or None if there is none. Each of them has
+    `name`, `packages` (of Debian, to build it), `build(directory)`, which returns its path, and `workloads`, which maps a
+    workload's name to the numbers of workers that it supports. It may have `size(workload, size)`, which returns a
+    smaller size if it could not end in time otherwise (figures are per operation)."""
     if not Path(path).exists():
         return None
     specification = importlib.util.spec_from_file_location("bench_peers", path)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# quote.py bench.json FILE... — puts the table of a run in place of what stands between the marks
-# `<!-- bench table -->` and `<!-- end -->` of each FILE, or ten figures of it where the first one is
-# `<!-- bench figures -->`, so that nobody copies figures by hand. tests/docs looks whether the two agree.
+# quote.py bench.json FILE... — replaces what is between the marks `<!-- bench table -->` and `<!-- end -->` of each
+# FILE by the table of a run, or by ten of its rows where the first mark is `<!-- bench figures -->`, so that nobody
+# copies figures by hand. A test in tests/docs compares the two.
 import json
 import re
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# report.py — the table on stdout: a row's programs below each other, ours first.
+# report.py — the table on stdout: one line for each program of a row, the project's own first.
 from measure import is_share
 from rows import OURS
 
@@ -7,7 +7,7 @@ NAME, PROGRAM, UNIT = 40, 22, 16
 
 
 def number(value):
-    """Three digits that matter, thousands set apart."""
+    """Three significant digits, with separators of thousands."""
     if abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}" if abs(value) >= 1 or value == 0 else f"{value:.3f}"
@@ -70,7 +70,7 @@ def ending(result, machine_line):
 
 
 def conclusion(rows):
-    """One line, or none where there was no goal."""
+    """One line, or none if there was no goal."""
     goals = [(row, figure) for row in rows for figure in row["figures"] if "goal" in figure]
     met = sum(figure.get("met", False) for _, figure in goals)
     unknown = sum("met" not in figure for _, figure in goals)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# rows.py — what is measured: a row is a workload at a size with a number of workers, and what it has to reach.
+# rows.py — what is measured: a row is a workload at a size with a number of workers, and its goal.
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Goal:
-    at_most: float          # in the figure's unit, or as many times the figure of `of`
-    of: str = None          # a program of the same row
+    at_most: float  # in the figure's unit, or as a multiple of the figure of `of`
+    of: str = None  # a program of the same row
 
     def __str__(self):
         return f"≤ {self.at_most:,g}" if self.of is None else f"≤ {self.at_most:g} × {self.of}"
@@ -14,22 +14,22 @@ class Goal:
 
 @dataclass(frozen=True)
 class Figure:
-    name: str               # as the programs print it
+    name: str  # as the programs print it
     unit: str
     goal: Goal = None
-    label: str = None       # as the table shows it, where that is something else
+    label: str = None  # as the table shows it, if different
 
 
 @dataclass(frozen=True)
 class Companion:
-    """Something else that runs beside the row: ours with other workers, or a limit program. Its `figure` is shown
-    beside the row's figure `beside`."""
+    """Another program that runs beside the row: the project's with other workers, or a limit program. Each pair of `figures`
+    is a figure of the companion and the figure of the row beside which it is shown."""
     label: str
     program: str            # "ours" or "limits"
     workload: str
     size: int
     workers: int
-    figures: tuple          # pairs: its figure, the row's figure
+    figures: tuple  # pairs: its figure, the row's figure
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class Row:
     name: str
     workload: str
     size: int
-    quick: int              # the size with --quick
+    quick: int  # the size with --quick
     workers: int
     figures: tuple
     companions: tuple = ()
-    cpus: int = 1           # fewer, and it says nothing
+    cpus: int = 1  # with fewer CPUs the row is not measured
 
     @property
     def title(self):
@@ -85,7 +85,7 @@ def wake_row(microseconds):
 
 
 def pair_of_rows(name, workload, size, quick, figure, unit, goals, companions=((), ())):
-    """The same with one worker and with two."""
+    """The same row with one worker and with two."""
     return tuple(Row(name, workload, size, quick, workers, (ns(goal, of, figure, unit),), beside, cpus=workers)
                  for workers, (goal, of), beside in zip((1, 2), goals, companions))
 

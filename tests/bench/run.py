@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# run.py — ./dev bench: builds the programs that take part, measures row by row, prints the table, and leaves bench.json
-# and a plot per workload. Exit 0: ours did all that was asked; 1: it did not; 2: the question was senseless.
+# run.py — ./dev bench: builds the programs, measures row by row, prints the table, and leaves bench.json and a plot per
+# workload. Exit status 0: the project's programs did everything; 1: they did not; 2: wrong arguments.
 import argparse
 import json
 import sys
@@ -22,7 +22,7 @@ import verdict
 from rows import OURS, ROWS
 
 PEERS = programs.HERE / "peers/build.py"
-# Seconds for one process. A peer that hangs costs one of them; the longest honest one takes some ten.
+# Seconds allowed for one process. A peer that hangs costs one of these; the longest correct run takes some ten seconds.
 TIMEOUT, QUICK_TIMEOUT = 90, 10
 ROUNDS, QUICK_ROUNDS = 7, 1
 
@@ -62,11 +62,12 @@ def chosen_rows(names):
     return [row for row in ROWS if not names or row.workload in names or row.name in names]
 
 
-# --- Who takes part ----------------------------------------------------------------------------------------------------
+# --- The programs that are measured
+# ------------------------------------------------------------------------------------
 
 class Built:
-    """The peers and limit programs that these rows need: a path for each that could be built, a reason for each that
-    could not."""
+    """The peers and limit programs that these rows need: a path for each that could be built, a reason for each that could
+    not."""
 
     def __init__(self, module, rows, options):
         self.peers = [peer for peer in (getattr(module, "PEERS", ()) if options.peers else ())
@@ -87,7 +88,7 @@ class Built:
             self.paths[program.name] = program.build(directory)
             if hasattr(program, "version") and program in self.peers:
                 self.versions[program.name] = program.version()
-        except Exception as failure:  # whatever a build comes to, the others are measured
+        except Exception as failure:  # whatever goes wrong in a build, the others are measured
             self.reasons[program.name] = "does not build: " + " ".join(str(failure).split())[:200]
 
 
@@ -155,7 +156,7 @@ def measure_row(row, ours, built, options):
 
 
 def measure_rows(rows, ours, built, options):
-    """All rows; what is known is written down after each of them, so that an interrupted run leaves something."""
+    """Measures all rows. Results are written after each row, so that an interrupted run leaves some."""
     result = {"machine": machine.describe(programs.ROOT), "rounds": options.rounds, "quick": options.quick,
               "versions": built.versions, "rows": []}
     for row in rows:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # scaling.py JANUS_CC — runs trees of tasks in deterministic mode on 4 to 256 logical workers, and writes how evenly the
-# work spread and how many steals that took into docs/scaling.md (the table) and docs/scaling.svg (the curves). The same
-# tree of sources gives the same figures, on any machine.
+# work was distributed and how many steals that took into docs/scaling.md (the table) and docs/scaling.svg (the curves).
+# The same sources give the same figures on every machine.
 import math
 import os
 import re
@@ -20,14 +20,14 @@ ROOT = HERE.parent.parent
 DOCS = ROOT / "docs"
 WORKERS = (4, 16, 64, 256)
 SEEDS = (1, 2, 3, 4, 5)
-# As large as that of main, so that on no worker there is more room than on others to run children on one's own stack.
+# As large as main's stack, so that no worker has more room than others to run children on the spawner's stack.
 EVEN_STACKS = {"JANUS_STACK": str(2**20)}
 BEGIN, END = "<!-- scaling.py writes from here -->\n", "<!-- to here -->\n"
 
 
 @dataclass(frozen=True)
 class Program:
-    """One of tests/programs, with tasks for all that it does."""
+    """One of tests/programs in which everything is done by tasks."""
     source: str
     title: str
     size: str
@@ -50,7 +50,7 @@ class Run:
 
     @property
     def busiest(self):
-        """Tasks of the worker that ran most of them, as a multiple of what each would have in a fair share."""
+        """The number of tasks of the busiest worker, as a multiple of its fair share."""
         return max(self.tasks) / statistics.mean(self.tasks)
 
     @property
@@ -61,9 +61,9 @@ class Run:
 # --- Running -----------------------------------------------------------------------------------------------------------
 
 def build(janus_cc, directory, programs=PROGRAMS, has_assertions=False):
-    """The programs with the part that prints what each worker counted: source name -> path."""
+    """The programs with the part that prints each worker's counters: {source name: path}."""
     spread = directory / "spread.o"
-    # What it sees of the runtime's headers is compiled as the runtime was (rt/base/assert.h).
+    # The runtime's headers must be compiled with the same assertions as the runtime (rt/base/assert.h).
     subprocess.run([janus_cc, "-std=c++20", "-O2", f"-DJANUS_ASSERTIONS={has_assertions:d}", "-I", ROOT, "-I", ROOT / "arch/x86_64/include", "-c", HERE / "scaling/spread.cpp", "-o", spread], check=True)
     for program in programs:
         subprocess.run([janus_cc, "-O2", *program.options, ROOT / f"tests/programs/{program.source}.c", spread, "-o",
@@ -85,10 +85,10 @@ def run(path, size, workers, seed, settings):
 
 @dataclass(frozen=True)
 class Point:
-    """A program on so many workers: a run for each seed."""
+    """A program on one number of workers: a run for each seed."""
     program: Program
     workers: int
-    runs: tuple             # with even stacks
+    runs: tuple  # with stacks of equal size
     by_default: tuple
 
     @property
@@ -108,7 +108,8 @@ def measure(paths):
                 for settings in (EVEN_STACKS, {})))
 
 
-# --- Telling -----------------------------------------------------------------------------------------------------------
+# --- Output
+# ------------------------------------------------------------------------------------------------------------
 
 def table(points):
     yield "| | tasks | workers | busiest: median, worst | idlest | busiest by default | steals | tasks a steal | in vain |"

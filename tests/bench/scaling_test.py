@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# scaling_test.py BUILD — trees of tasks on many logical workers: every task is counted by one of them, the same seed
-# gives the same spread, nobody is left out, and what is drawn is a drawing.
+# scaling_test.py BUILD — trees of tasks on many logical workers: each task is counted by one worker, the same seed
+# gives the same distribution, each worker gets its part, and the plot is valid.
 import json
 import pathlib
 import sys
@@ -13,7 +13,8 @@ sys.path.insert(0, str(HERE))
 from installed import Tap, install, work_directory  # noqa: E402
 import scaling  # noqa: E402
 
-# Smaller ones: how many tasks they are, and how much more than its fair share the busiest of 4 and of 16 workers may do.
+# Smaller trees: their number of tasks. UNEVEN: how much more than its fair share the busiest of 4 and of 16 workers may
+# do.
 SIZES = {"skynet": ("10000", 11110), "nqueens": ("8", 2056), "uts": ("200", 8440)}
 UNEVEN = {4: 1.2, 16: 1.6}
 

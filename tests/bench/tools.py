@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# tools.py — compilers and the like, of which only whether they did it matters, and in one line why not.
+# tools.py — runs compilers and the like, for which only success matters, and a one-line reason for a failure.
 import shutil
 import subprocess
 from pathlib import Path
 
 
 class CannotBuild(Exception):
-    """Says why in one line."""
+    """Its text is the reason, in one line."""
 
 
 def run_tool(command, **options):
-    """What the command printed; its first error line is why it failed."""
+    """What the command printed. If it fails, its first error line is the reason."""
     try:
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=900, **options)
     except (OSError, subprocess.TimeoutExpired) as failure:
@@ -23,7 +23,7 @@ def run_tool(command, **options):
 
 
 def is_installed(package):
-    """As Debian knows it; elsewhere nothing is."""
+    """According to Debian's package manager; on other systems nothing is."""
     if not shutil.which("dpkg-query"):
         return False
     done = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Status}", package], capture_output=True, text=True)

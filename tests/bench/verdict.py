@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# verdict.py — from the rounds of a row to what it says: medians, spreads, ratios to ours, whether the goal is met. Its
-# dictionaries are what bench.json holds, and all that the table and the plots are made of.
+# verdict.py — turns the rounds of a row into results: medians, spreads, ratios to the project's figure, and whether the
+# goal is met. Its dictionaries are the contents of bench.json, from which the table and the plots are made.
 import statistics
 
 from measure import is_share
@@ -8,7 +8,7 @@ from rows import OURS
 
 
 def judge(row, contenders, judged=True):
-    """`judged`: against the goals, too. Small sizes say nothing about those."""
+    """`judged`: compare with the goals. Small sizes (--quick) are not compared."""
     return {"name": row.name, "title": row.title, "workload": row.workload, "size": contenders[0].size,
             "workers": row.workers, "figures": [judge_figure(figure, contenders, judged) for figure in row.figures]}
 
@@ -30,7 +30,7 @@ def judge_figure(figure, contenders, judged):
 
 
 def takes_part(contender, figure):
-    """A failure concerns all its figures; otherwise those that it prints."""
+    """A failed contender appears in all its figures, others in those that they print."""
     if contender.unknown or figure not in contender.figures.values():
         return False
     return bool(contender.failure or contender.values(figure))
@@ -49,7 +49,7 @@ def summary(contender, figure):
 
 
 def reached(contender):
-    """Where memory ended before the workload did: how many tasks there were."""
+    """How many tasks there were when memory ended before the workload did."""
     tasks = [round_["tasks"] for round_ in contender.rounds if "tasks" in round_]
     return {"reached": int(min(tasks))} if tasks and min(tasks) < contender.size else {}
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""walk.py BUILD [--root TREE] [--files] [OPERATION...] — through which files of the runtime an operation goes: those that the
-instructions come from that it takes, inlined ones included, as the debug information of the program has it. A room is a
-source with its header; lines are those that it takes, and those that its files have.
+"""walk.py BUILD [--root TREE] [--files] [OPERATION...] — through which files of the runtime an operation goes: the files of
+the instructions that it executes, including inlined ones, according to the program's debug information. A room is a
+source with its header. Lines: those executed, and all lines of the files.
 
-BUILD is configured with -Dbuildtype=release -Ddebug=true, and built; TREE is what it was configured from, for the trees of
-other days.
+BUILD is configured with -Dbuildtype=release -Ddebug=true, and built. TREE is the source tree from which it was configured,
+for older trees.
 """
 import argparse
 import os
@@ -19,12 +19,12 @@ sys.path.insert(0, str(HERE))
 from tools import run_tool  # noqa: E402
 
 OPERATIONS = ("spawn", "run", "scope_of_one", "check", "alloc", "send", "yield")
-COUNT = {"check": 8192}  # with the ends of some slices in between
+COUNT = {"check": 8192}  # enough to include the ends of some slices
 LAYERS = ("rt/base", "rt/budget", "rt/mem", "rt/sched", "rt/task", "rt/abi", "arch/")
 
 
 def build(builddir, root, out):
-    """The paths of stepper and count, linked with what is built there."""
+    """The paths of stepper and count, linked with the build's library."""
     run_tool(["meson", "install", "-C", builddir, "--no-rebuild", "--quiet", "--destdir", out / "root"])
     janus_cc = next((out / "root").rglob("bin/janus-cc"))
     run_tool(["gcc", "-O2", HERE / "counting/stepper.c", "-o", out / "stepper"])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// count OPERATION COUNT: warms up, then does the operation COUNT times between two marks (int3). Whoever traces it
-// counts what lies between. One worker; nothing here reads a clock.
+// count OPERATION COUNT: warms up, then does the operation COUNT times between two marks (int3). A tracer counts the
+// instructions between the marks. One worker; nothing here reads a clock.
 #include "count.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define WARM_UP 2000
 
-// Every operation is a yield point: what is counted begins with a slice that lasts for all of it.
+// Every operation is a yield point, so counting begins with a slice that is long enough for all of them.
 static void begin_slice(void) {
   janus_yield();
 }
@@ -51,7 +51,7 @@ static int64_t yield_for_ever(void* arg) {
   return 0;
 }
 
-// Two tasks that give way to each other; this one counts, so that of `count` yields half are its own.
+// Two tasks that yield to each other. Only this task counts, so half of the `count` yields are its own.
 static void count_yield(long count) {
   EXPECT(janus_nursery_create() != NULL && janus_nursery_spawn(yield_for_ever, NULL) == 0);
   for (long i = 0; i < WARM_UP; ++i) janus_yield();
@@ -80,7 +80,7 @@ static void count_spawn(long count) {
   MARK();
 }
 
-// Taking it from the deque, running it and its end.
+// Takes a task from the deque, runs it and ends it.
 static void count_run(long count) {
   warm_scope();
   begin_slice();
@@ -131,7 +131,7 @@ static void count_loop_check(long count) {
 // --- Channels
 // ----------------------------------------------------------------------------------------------------------
 
-// One that has been in use for a while, if it has a buffer.
+// A channel that has been in use for a while, if it has a buffer.
 static janus_channel* full_channel(long capacity, long elements) {
   janus_channel* channel = janus_channel_create(sizeof(long), (size_t)capacity);
   EXPECT(channel != NULL);
@@ -141,7 +141,7 @@ static janus_channel* full_channel(long capacity, long elements) {
   return channel;
 }
 
-// Into a buffer that has room, out of one that is not empty: nobody waits.
+// Sends into a buffer with room, and receives from one that is not empty: nobody waits.
 static void count_send(long count) {
   janus_channel* channel = full_channel(count + 1, 1);
   begin_slice();
@@ -175,7 +175,7 @@ static void round_trips(long count) {
   }
 }
 
-// Two hand-overs each, by rendezvous.
+// Two hand-overs per round trip, by rendezvous.
 static void count_round_trip(long count) {
   request = full_channel(0, 0);
   reply = full_channel(0, 0);
@@ -209,12 +209,12 @@ static void count_alloc(long count) {
   count_blocks(64, count);
 }
 
-// A run of pages of its own.
+// Blocks that are runs of pages.
 static void count_alloc_large(long count) {
   count_blocks(100000, count);
 }
 
-// --- Choosing
+// --- Choosing the operation
 // ----------------------------------------------------------------------------------------------------------
 
 static const struct {
@@ -239,7 +239,7 @@ static const struct {
     {"steal", count_steal},
 };
 
-// Ends without ending its tasks: nobody looks any more.
+// Ends without ending its tasks, since nothing is counted any more.
 int main(int argc, char** argv) {
   const long count = argc == 3 ? atol(argv[2]) : 0;
   for (unsigned i = 0; count > 0 && i < sizeof kOperations / sizeof *kOperations; ++i) {

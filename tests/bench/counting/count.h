@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// count.h: what the two halves of count share.
+// count.h: common parts of count.c and count_deque.cpp.
 #pragma once
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// count_deque.cpp: the deque's own operations where thieves pay for the fence, as where it ships.
+// count_deque.cpp: the operations of the deque, with thieves paying for the fence, as in what ships.
 #include "../workloads/deque_alone.h"
 #include "count.h"
 
@@ -14,7 +14,7 @@ void push_some(long count) {
     if (!deque.push(entry(i))) abort();
 }
 
-// Room for all of them, so that it never grows between the marks; one stays at the bottom.
+// Room for all entries, so that the deque does not grow between the marks; one entry stays at the bottom.
 void fill(long count) {
   EXPECT(deque.init(13) && count < 8192);
   push_some(count);

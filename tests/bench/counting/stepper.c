@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// stepper [--where] PROGRAM ARGUMENTS: runs the program up to its first int3, then one instruction at a time up to the
-// second, and prints how many there were and how many of them lock the bus; or with --where the address of each that
-// there was. No sampling, no model, the program on this very machine. Exit 3: tracing is not allowed here.
+// stepper [--where] PROGRAM ARGUMENTS: runs the program up to its first int3, then step by step up to the second, and
+// prints how many instructions there were and how many of them lock the bus; or, with --where, the address of each.
+// There is no sampling and no model: the program runs on this machine. Exit status 3: tracing is not allowed here.
 #define _GNU_SOURCE
 #include <elf.h>
 #include <errno.h>
@@ -26,7 +26,7 @@ static _Noreturn void fail(const char* what) {
   exit(kFailed);
 }
 
-// --- The program's text, as the file has it: it is static and stands where it was linked to
+// --- The program's text, read from the file: the program is static, so addresses are those of the file
 // ----------------------------
 
 static const uint8_t* file;
@@ -51,7 +51,7 @@ static int is_prefix(uint8_t byte) {
          byte == 0x65;
 }
 
-// A lock prefix, an xchg with memory, or mfence.
+// True for a lock prefix, an xchg with memory, and mfence.
 static int is_locked(uint64_t address) {
   const uint64_t offset = address - text->p_vaddr;
   if (address < text->p_vaddr || offset >= text->p_filesz) return 0;
@@ -77,7 +77,7 @@ static _Noreturn void be_the_program(char** command) {
   _exit(kFailed);
 }
 
-// Lets it go on, and gives the address at which it stopped with SIGTRAP.
+// Resumes the program, and returns the address at which it stopped with SIGTRAP.
 static uint64_t resume(enum __ptrace_request how) {
   int status;
   if (ptrace(how, child, NULL, NULL) < 0 || waitpid(child, &status, 0) != child) fail(strerror(errno));
@@ -89,7 +89,7 @@ static uint64_t resume(enum __ptrace_request how) {
   return registers.rip;
 }
 
-// After an int3 the instruction pointer stands behind it.
+// After an int3 the instruction pointer is behind it.
 static int is_mark(uint64_t address) {
   const uint64_t offset = address - 1 - text->p_vaddr;
   return offset < text->p_filesz && file[text->p_offset + offset] == 0xcc;
@@ -114,7 +114,7 @@ static void count(int says_where) {
     if (met[i]) printf("%#llx\n", (unsigned long long)(text->p_vaddr + i));
 }
 
-// On one CPU the two of them hand over twice as fast.
+// Switching between the two processes is twice as fast on one CPU.
 static void stay_here(void) {
   cpu_set_t here;
   CPU_ZERO(&here);
@@ -133,8 +133,8 @@ int main(int argc, char** argv) {
   if (child == 0) be_the_program(argv + 1);
   int status;
   if (child < 0 || waitpid(child, &status, 0) != child) fail(strerror(errno));
-  if (WIFEXITED(status)) return WEXITSTATUS(status);  // it never became the program
+  if (WIFEXITED(status)) return WEXITSTATUS(status);  // the program could not be executed
   ptrace(PTRACE_SETOPTIONS, child, NULL, (void*)PTRACE_O_EXITKILL);
   count(says_where);
-  return 0;  // and the program ends with us
+  return 0;  // the program ends with the tracer
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// deque.c — the plainest deque, alone on one core: a thief's steals, and the owner's pairs of push and pop.
+// deque.c — the simplest deque on one core: a thief's steals, and the owner's pairs of push and pop.
 #include "deque.h"
 
 #include "limits.h"
@@ -37,7 +37,7 @@ static uint64_t push_and_pop(long pairs) {
   return now_ns() - start;
 }
 
-// One item at a time, so that every pop is one that a thief might have been after.
+// One item at a time, so that every pop must take into account that a thief may take the same item.
 void limit_of_deque(long pairs, int workers) {
   pin(0, workers);
   push_and_pop(pairs / 10);

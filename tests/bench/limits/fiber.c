@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fiber.c — fresh fibers, memory for them, and the switch alone.
+// fiber.c — fresh fibers, their memory, and the switch alone.
 #define _GNU_SOURCE
 #include "fiber.h"
 
@@ -36,7 +36,7 @@ static void bounce(void* resumed) {
   }
 }
 
-// Two fibers, one way: resumed at two places, as in a program.
+// Two fibers, one way: each resumes at a place of its own, as in a real program.
 void limit_of_switch(long switches, int workers) {
   pin(0, workers);
   static char stack[4096] __attribute__((aligned(16)));

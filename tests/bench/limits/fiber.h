@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// fiber.h — a fiber of the limit programs is a stack pointer: six registers and an address lie below it. No mxcsr, no
-// x87 word, no guard, no scheduler. Read by the assembler, too.
+// fiber.h — a fiber of the limit programs is a stack pointer, below which are six registers and an address. No mxcsr,
+// no x87 control word, no guard, no scheduler. The assembler includes this file, too.
 #pragma once
 
-// What one call of limit_switch leaves on the stack that it leaves, from the stack pointer up.
+// What limit_switch leaves on the stack that it switches away from, from the stack pointer upward.
 #define FRAME_BYTES 56
 #define FRAME_R14 8
 #define FRAME_R13 16
@@ -11,7 +11,7 @@
 #define FRAME_RBX 32
 #define FRAME_RIP 48
 
-// struct fork.
+// Offsets in struct fork.
 #define FORK_TOP 0
 #define FORK_BOTTOM 64
 #define FORK_BUFFER 72
@@ -21,13 +21,13 @@
 #ifndef __ASSEMBLER__
 #include <stddef.h>
 
-// Leaves this stack with its pointer in *from, goes on where `to` was left.
+// Stores this stack's pointer in *from, and continues where `to` was left.
 __attribute__((visibility("hidden"))) void limit_switch(void** from, void* to);
 
-// A stack that begins, when it is switched to, with entry(arg); which does not return.
+// A stack that calls entry(arg) when it is first switched to; entry must not return.
 void* fiber_on(void* stack_top, void (*entry)(void*), void* arg);
 void limit_fiber_start(void);
 
-// `bytes` of fresh memory, or the end of the program.
+// `bytes` of fresh memory; ends the program if there is none.
 void* pages(size_t bytes);
 #endif

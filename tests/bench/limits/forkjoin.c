@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// forkjoin.c — fib by stackful fork-join, child first: the child runs at once on a stack of its own, the parent lies in
-// the deque meanwhile, and as nobody steals it, the child's end is the parent's return.
+// forkjoin.c — fib by stackful fork-join, child first: the child runs at once on its own stack, and the parent is in
+// the deque meanwhile. Since nobody steals the parent, the child's end returns to it.
 #include "fiber.h"
 #include "limits.h"
 
@@ -43,7 +43,7 @@ void limit_of_forkjoin(long n, int workers) {
   if (n >= kDepth) fail("fib: an n below %d", kDepth);
   tree = (struct fork){.buffer = buffer, .mask = kCapacity - 1, .stacks = free_stacks};
   char* const stacks = pages((size_t)kDepth * kStackBytes);
-  // The tops lie in different sets of the cache; the first to be used is the one pushed last.
+  // The tops of the stacks are in different cache sets; the stack pushed last is used first.
   for (int i = 1; i <= kDepth; ++i) *tree.stacks++ = stacks + i * kStackBytes - i % 32 * 64;
   struct call warm_up = {n < 25 ? n : 25, 0}, call = {n, 0};
   fib(&warm_up);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// guard.c — what a parked fiber costs at least: one page of its stack touched, one guarded. Guards as they cost no
-// mapping (MADV_GUARD_INSTALL, Linux 6.13), hundreds a system call.
+// guard.c — the least cost of a parked fiber: one page of its stack touched, one guarded. The guards need no mapping
+// (MADV_GUARD_INSTALL, Linux 6.13), and hundreds are made by one system call.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -16,15 +16,15 @@
 #define MADV_GUARD_INSTALL 102
 #endif
 
-enum { kPage = 4096, kStride = 3 * kPage, kBatch = 512 };  // a guard page and a stack of two
+enum { kPage = 4096, kStride = 3 * kPage, kBatch = 512 };  // kStride: a guard page and a stack of two pages
 
-static int self;  // a file that stands for this process
+static int self;  // a pidfd of this process
 
 static void guard_one(char* page) {
   if (madvise(page, kPage, MADV_GUARD_INSTALL)) fail("this kernel installs no guards: %s", strerror(errno));
 }
 
-// The lowest page of each of so many stacks.
+// Guards the lowest page of each of `count` stacks.
 static void guard_batch(char* stacks, long count) {
   struct iovec ranges[kBatch];
   for (long i = 0; i < count; ++i) ranges[i] = (struct iovec){stacks + i * kStride, kPage};
@@ -36,7 +36,7 @@ static void guard_all(char* stacks, long count) {
   for (long i = 0; i < count; i += kBatch) guard_batch(stacks + i * kStride, count - i < kBatch ? count - i : kBatch);
 }
 
-// What a fiber that waits has written: its frame.
+// Writes what a waiting fiber has written: its frame.
 static void touch_all(char* stacks, long count) {
   for (long i = 1; i <= count; ++i) *(volatile long*)(stacks + i * kStride - FRAME_BYTES) = i;
 }
@@ -72,7 +72,7 @@ void limit_of_first_touch(long stacks, int workers) {
   figure("teardown", (double)(end - unmapping) / count);
 }
 
-// Installed in batches and one by one, where no page table was before.
+// Installs guards in batches and one by one, where there were no page tables before.
 void limit_of_guard(long guards, int workers) {
   char *const batches = begin(guards, workers), *const singles = pages((size_t)guards * kStride);
   const uint64_t start = now_ns();

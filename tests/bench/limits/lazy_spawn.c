@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lazy_spawn.c — scopes of a thousand tasks on the least of a scheduler: a descriptor from a free list, pushed; popped
-// with a fence, given a warm stack, switched to and back from.
+// lazy_spawn.c — scopes of a thousand tasks on a minimal scheduler: a descriptor is taken from a free list and pushed;
+// it is popped with a fence, gets a warm stack, is switched to and switches back.
 #include "deque.h"
 #include "fiber.h"
 #include "limits.h"
@@ -10,14 +10,14 @@ enum { kScope = 1000, kStackBytes = 8192, kStacks = 8 };
 struct task {
   _Alignas(64) void (*function)(void*);
   void* argument;
-  struct task* next;  // free
+  struct task* next;  // of the free list
 };
 
 static struct {
   struct deque ready;
   struct task tasks[kScope], *free_tasks;
-  void *stacks[kStacks], **free_stack;  // one behind the last free one
-  void* worker;                         // where it was left
+  void *stacks[kStacks], **free_stack;  // free_stack: one behind the last free one
+  void* worker;                         // the worker's stack pointer when it was left
   struct task* running;
   long left;
 } lazy;
@@ -37,7 +37,7 @@ static void spawn(void (*function)(void*), void* argument) {
   deque_push(&lazy.ready, task);
 }
 
-// On the task's own stack.
+// Runs on the task's own stack.
 static void run_task(void* arg) {
   struct task* const task = arg;
   task->function(task->argument);

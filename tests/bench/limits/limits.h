@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// limits.h — the workloads of the limit program: what a runtime cannot go below on the machine at hand. None of them
-// budgets, guards (but where guards are measured), cancels or counts anything.
+// limits.h — the workloads of the limit program: lower bounds for any runtime on this machine. None of them has
+// budgets, cancels or counters, and only `guard` and `first_touch` have guard pages.
 #pragma once
 #include "tests/bench/peers/measure.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pair.c — two threads on two CPUs: a word there and back in one cache line, a bare futex wake, and a fence that makes
-// the other one fence as well.
+// pair.c — two threads on two CPUs: a word to and fro in one cache line, a bare futex wake, and a fence that makes the
+// other thread fence as well.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/futex.h>
@@ -15,7 +15,7 @@
 
 #include "limits.h"
 
-// Both sides read it before they start, and write it never.
+// Read by both sides, and not written after they have started.
 static long rounds;
 
 static pthread_t other_side(void* (*body)(void*)) {
@@ -69,7 +69,7 @@ void limit_of_round_trip(long round_trips, int workers) {
 // -----------------------------------------------------------------------------------------------------------
 
 static struct {
-  _Alignas(128) _Atomic unsigned rung;  // how often
+  _Alignas(128) _Atomic unsigned rung;  // how often it was rung
   _Alignas(128) _Atomic uint64_t heard_at;
 } bell;
 
@@ -109,7 +109,7 @@ void limit_of_futex_wake(long idle_us, int workers) {
   free(samples);
 }
 
-// --- A fence that the other side pays for
+// --- A fence for which the other side pays
 // ------------------------------------------------------------------------------
 
 static atomic_bool ended, running;
@@ -124,7 +124,7 @@ static void barrier(int command) {
   if (syscall(SYS_membarrier, command, 0, 0)) fail("no membarrier: %s", strerror(errno));
 }
 
-// With one worker nobody else is there to be interrupted; with two the other one runs.
+// With one worker there is nobody to interrupt; with two the other one runs.
 void limit_of_heavy_fence(long fences, int workers) {
   pthread_t thread;
   if (workers == 2) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ring.c — many fibers by hand, each going on to the next: what a yield costs when nothing is decided. Everything that
-// a switch touches of a fiber lies in one cache line, the lines of the fibers in different sets, and each fiber
-// prefetches the line of one that comes soon: without that, a hundred thousand of them take four times as long.
+// ring.c — many hand-written fibers, each of which switches to the next: the cost of a yield without a scheduler. All
+// that a switch touches of a fiber is in one cache line, the lines of the fibers are in different cache sets, and each
+// fiber prefetches the line of one that comes soon. Without that a hundred thousand fibers take four times as long.
 #include "fiber.h"
 #include "limits.h"
 
@@ -12,7 +12,7 @@ enum { kStackBytes = 8192, kLine = 64, kColours = 64, kSwitches = 4000000, kAhea
 
 void limit_ring_member(void);
 
-// Where fiber i's stack pointer stands, the last word of its line. Word 0 is main's own.
+// The last word of fiber i's cache line, which holds its stack pointer. Word 0 belongs to main.
 static void** pointer_of(char* stacks, long i) {
   char* const top = stacks + (i + 1) * kStackBytes - i % kColours * kLine;
   return (void**)(top - sizeof(void*));

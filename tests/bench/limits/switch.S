@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// switch.S — the least that the limits can be done with: a switch, a member of a ring, a fork.
+// switch.S — the least work for the limits: a switch, a member of a ring, a fork.
 #include <arch/asm.h>
 #include "tests/bench/limits/fiber.h"
 
@@ -27,20 +27,20 @@ FUNC(limit_switch)
     mov     %rsp, (%rdi)
     mov     %rsi, %rsp
     restore_registers
-    pop     %rcx                            // a ret would go where the last call came from, the predictor thinks
+    pop     %rcx                            // a ret would be mispredicted: its address is not that of the last call
     jmp     *%rcx
 END(limit_switch)
 
-// Where a fresh fiber begins: entry in rbx, its argument in r12.
+// A fresh fiber starts here, with entry in rbx and its argument in r12.
 FUNC(limit_fiber_start)
     mov     %r12, %rdi
     call    *%rbx
     ud2
 END(limit_fiber_start)
 
-// Where a member of the ring begins. Its stack pointer stands in the word that this stack's pointer points to, in the
-// one cache line that all of it fits into. rbx: that word. r12: the next member's. r13: how often it was here. r14: the
-// word of a member that comes soon.
+// A member of the ring starts here. The word to which this stack's pointer leads holds its stack pointer, in the one
+// cache line that holds all of the fiber. rbx: this member's word. r12: the next member's. r13: how often it ran. r14:
+// the word of a member that comes soon.
 FUNC(limit_ring_member)
 1:  inc     %r13
     prefetcht0 (%r14)
@@ -51,7 +51,7 @@ FUNC(limit_ring_member)
 END(limit_ring_member)
 
 //   void limit_fork(struct fork*, void (*function)(void*), void* argument)       rdi, rsi, rdx
-// Calls the function on a stack of its own, while the caller lies in the deque for thieves; returns if there were none.
+// Calls the function on a new stack, while the caller is in the deque for thieves. Returns if no thief took it.
 FUNC(limit_fork)
     save_registers
     mov     FORK_BOTTOM(%rdi), %rax
@@ -60,7 +60,7 @@ FUNC(limit_fork)
     mov     FORK_BUFFER(%rdi), %r8
     mov     %rsp, (%r8, %rcx, 8)
     inc     %rax
-    mov     %rax, FORK_BOTTOM(%rdi)         // pushed: x86 keeps the two stores in order
+    mov     %rax, FORK_BOTTOM(%rdi)         // the push: x86 keeps the order of the two stores
     mov     FORK_STACKS(%rdi), %r8
     sub     $8, %r8
     mov     (%r8), %rsp
@@ -76,7 +76,7 @@ FUNC(limit_fork)
     mov     FORK_BOTTOM(%rbx), %rax
     dec     %rax
     mov     %rax, %rcx
-    xchg    %rcx, FORK_BOTTOM(%rbx)         // the fence between the new bottom and the look at top
+    xchg    %rcx, FORK_BOTTOM(%rbx)         // the fence between writing bottom and reading top
     mov     FORK_TOP(%rbx), %rdx
     cmp     %rax, %rdx
     jge     2f
@@ -84,8 +84,8 @@ FUNC(limit_fork)
     mov     FORK_BUFFER(%rbx), %r8
     mov     (%r8, %rax, 8), %rsp
     restore_registers
-    ret                                     // undoes the call: the child ran in between, as a callee does
-2:  jg      3f                              // the last one: a thief might be after it as well
+    ret                                     // returns from the call: the child ran in between, as a callee does
+2:  jg      3f                              // the last item: a thief might take it at the same time
     lea     1(%rax), %rcx
     mov     %rcx, FORK_BOTTOM(%rbx)
     lock cmpxchg %rcx, FORK_TOP(%rbx)       // from rax

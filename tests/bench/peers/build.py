@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# build.py — the peers that Debian packages hold, and how each is built from them, offline: PEERS, and LIMITS for the limit
-# programs. What is built goes below the directory that the caller gives; nothing is written beside the sources.
+# build.py — the peers that are packaged by Debian, and how each is built, offline: PEERS, and LIMITS for the limit
+# programs. Results go below the directory that the caller gives; nothing is written beside the sources.
 import os
 import shutil
 import sys
@@ -20,16 +20,16 @@ BOTH, ONE, TWO = (1, 2), (1,), (2,)
 
 
 def package_version(package):
-    """Without epoch, repacking and Debian's own number."""
+    """The version without epoch, repacking suffix and Debian revision."""
     full = run(["dpkg-query", "-W", "-f", "${Version}", package])
     return full.split(":")[-1].split("-")[0].split("+")[0]
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A program that speaks PROGRAM WORKLOAD SIZE WORKERS. `packages` are Debian's, to build and to run it; the version
-    is that of `versioned`. `workloads` says for each with how many workers it can do it, `most` which sizes would take
-    too long, though the figure is per operation and does not depend on it."""
+    """A program that is called as PROGRAM WORKLOAD SIZE WORKERS. `packages`: Debian's, to build and to run it; `versioned`
+    is the one whose version is shown. `workloads`: the numbers of workers that it supports, by workload. `most`: sizes
+    that it gets instead of larger ones, which would take too long (figures are per operation, so they do not depend on it)."""
     name: str
     packages: tuple
     versioned: str
@@ -43,7 +43,7 @@ class Peer:
         return min(size, self.most.get(workload, size))
 
     def build(self, out_dir):
-        """The path of the program, below `out_dir`."""
+        """Builds the program below `out_dir`; returns its path."""
         out_dir = Path(out_dir).resolve()
         out_dir.mkdir(parents=True, exist_ok=True)
         return self.compile(out_dir)
@@ -82,7 +82,7 @@ class GoPeer(Peer):
         return run(["go", "version"], env=self.environment("/nonexistent")).split()[2].removeprefix("go")
 
     def environment(self, out_dir):
-        """Nothing from the network, nothing in anybody's home."""
+        """An environment without network access and without use of the home directory."""
         return os.environ | {"GOFLAGS": "-mod=mod", "GOPROXY": "off", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0",
                              "GOCACHE": f"{out_dir}/go-cache", "GOPATH": f"{out_dir}/go"}
 
@@ -94,7 +94,7 @@ class GoPeer(Peer):
 # --- Rust ----------------------------------------------------------------------------------------------------------------
 
 CRATES = Path("/usr/share/cargo/registry")
-# Debian's newer compiler makes faster code. The two exclude each other: who has the older one keeps it.
+# Debian's newer compiler makes faster code. The two packages conflict; if the older one is installed, it is used.
 RUST = ("rustc", "cargo") if is_installed("rustc") else ("rustc-web", "cargo-web")
 CARGO_CONFIG = f"""[source.crates-io]
 replace-with = "debian"
@@ -113,7 +113,7 @@ class RustPeer(Peer):
     def compile(self, out_dir):
         sources = out_dir / "sources"
         shutil.rmtree(sources, ignore_errors=True)
-        for crate in ("measure", self.crate):  # cargo writes its lock file beside what it builds
+        for crate in ("measure", self.crate):  # cargo writes its lock file beside the sources
             shutil.copytree(HERE / "rust" / crate, sources / crate)
         home = out_dir / "cargo"
         home.mkdir(exist_ok=True)
@@ -124,13 +124,14 @@ class RustPeer(Peer):
 
     @staticmethod
     def environment(home):
-        """Debian's compiler, whatever else the user has."""
+        """The environment in which Debian's compiler is used, not one that the user has installed."""
         plain = {name: value for name, value in os.environ.items() if not name.startswith(("CARGO", "RUST"))}
         return plain | {"CARGO_HOME": str(home), "PATH": "/usr/bin:/bin", "RUSTC": "/usr/bin/rustc",
                         "RUSTFLAGS": "-C target-cpu=native"}
 
 
-# --- Who there is --------------------------------------------------------------------------------------------------------
+# --- The list of peers
+# ---------------------------------------------------------------------------------------------------
 
 PEERS = [
     CxxPeer("Boost.Context", ("gcc", "g++", "libboost-context-dev"), "libboost-context1.74-dev",

@@ -20,7 +20,7 @@ void fail(const char* format, ...) {
   va_end(arguments);
   fputc('\n', stderr);
   fflush(stdout);
-  _Exit(1);  // other threads may be anywhere
+  _Exit(1);  // not exit(): other threads may be running
 }
 
 static long positive(const char* text) {
@@ -29,7 +29,7 @@ static long positive(const char* text) {
   return *text && !*end && value > 0 ? value : 0;
 }
 
-static cpu_set_t allowed;  // before anything was pinned
+static cpu_set_t allowed;  // the CPUs allowed before anything was pinned
 
 int run_workload(const struct workload* table, int argc, char** argv) {
   const long size = argc == 4 ? positive(argv[2]) : 0, workers = argc == 4 ? positive(argv[3]) : 0;
@@ -116,7 +116,7 @@ void spin_for_us(long us) {
   while (now_ns() < until) __builtin_ia32_pause();
 }
 
-// --- What the answers are
+// --- Expected results
 // ----------------------------------------------------------------------------------------------
 
 double spawns_of_fib(long n) {

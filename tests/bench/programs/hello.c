@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hello: one nursery, one task. Its size, stripped, is what the runtime adds to a program.
+// hello: one nursery, one task. Its stripped size is what the runtime adds to a program.
 #include <janus/rt.h>
 
 static int64_t greet(void* arg) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// start.S: the program's entry in place of _start: notes the time stamp counter and goes on there. The kernel enters
-// with rdx 0 in a static program, and that is how it is left.
+// start.S: the entry of the program in place of _start. Records the time stamp counter and continues there. In a static
+// program the kernel enters with rdx = 0, so rdx must be 0 again.
 #include <arch/asm.h>
 
 FUNC(bench_start)

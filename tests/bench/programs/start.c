@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// start WORKLOAD SIZE WORKERS: from this process's first instruction (start.S) to main, which is the root task, and to
-// the first task that main spawns. Counted by the time stamp counter, since there is no clock yet where it begins.
+// start WORKLOAD SIZE WORKERS: the time from this process's first instruction (start.S) to main (the root task), and to
+// the first task that main spawns. Measured with the time stamp counter, since there is no clock at the first
+// instruction.
 #include <string.h>
 
 #include <janus/rt.h>
@@ -14,7 +15,7 @@ static int64_t first_task(void* arg) {
   return 0;
 }
 
-// Ticks in `*elapsed` nanoseconds, which are some two milliseconds.
+// The ticks of some two milliseconds; the exact time goes to `*elapsed`, in nanoseconds.
 static uint64_t ticks_in(uint64_t* elapsed) {
   const uint64_t start = janus_now_ns(), ticks = __builtin_ia32_rdtsc();
   while ((*elapsed = janus_now_ns() - start) < 2000000) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// spread.cpp: linked into a user's program, it prints at the end what each worker counted, which the C ABI only gives
-// added up: `worker I TASKS STEALS STEALS_FAILED`, on stderr.
+// spread.cpp: linked into a user's program, it prints each worker's counters at the end, which the C ABI gives only as
+// sums: `worker I TASKS STEALS STEALS_FAILED`, on stderr.
 #include "rt/sched/scheduler.h"
 
 #include <janus/rt.h>

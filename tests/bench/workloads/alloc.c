@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// alloc.c: a block of 64 bytes, taken and given back.
+// alloc.c: allocates and frees a block of 64 bytes.
 #include "bench.h"
 
 static void take_and_give(long count) {
   for (long i = 0; i < count; ++i) {
     void* block = janus_alloc(64);
     EXPECT(block != NULL);
-    __asm__ volatile("" : : "r"(block) : "memory");  // it is used, as far as the compiler knows
+    __asm__ volatile("" : : "r"(block) : "memory");  // makes the compiler keep the block
     janus_free(block);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench.h: what a workload uses. A workload does its work once over, in the root task, checks what came out and prints
-// its figures; timing, warm-up and checks are its own. A user's program: main, rt.h, janus-cc.
+// bench.h: common parts of the workloads. A workload does its work once in the root task, checks the result and prints
+// its figures; it does its own timing, warm-up and checks. It is a user's program: main, rt.h, janus-cc.
 #pragma once
 
 #include <janus/rt.h>
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-// Ends the process: what was measured is worthless.
+// Ends the process: the measurement is invalid.
 #define FAIL(...) (janus_print(2, "bench: " __VA_ARGS__), janus_exit(1))
 #define EXPECT(claim) ((claim) ? (void)0 : FAIL("%s:%d: this does not hold: %s\n", __FILE__, __LINE__, #claim))
 
@@ -18,13 +18,13 @@ void figure(const char* name, int64_t total, int64_t count);
 // Sorts the samples and prints their p50 and p99.
 void percentiles(uint64_t* samples, long count);
 
-// What the process holds in memory, page tables included.
+// The process's resident memory, page tables included.
 uint64_t resident_bytes(void);
-// Whether that is less than the runtime's share of the machine, or of its cgroup. Costs some 20 us.
+// Whether that is less than the runtime's share of the memory of the machine or of its cgroup. Takes some 20 us.
 int has_memory_left(void);
 janus_stats statistics(void);
 
-// The workloads. What `size` means stands at each; `workers` is how many the runtime has.
+// The workloads. The meaning of `size` is explained at each; `workers` is the runtime's number of workers.
 typedef void workload(long size, int workers);
 workload bench_switch, bench_yield, bench_spawn, bench_spawn_join, bench_spawned, bench_fib, bench_skynet, bench_crowd,
     bench_nqueens, bench_parked, bench_channel, bench_wake, bench_busy, bench_steal, bench_deque, bench_check,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// channel.c: two tasks that send a word there and back over two rendezvous channels.
+// channel.c: two tasks that send a word to and fro over two rendezvous channels.
 #include "bench.h"
 
 static janus_channel *there, *back;

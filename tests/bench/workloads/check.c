@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// check.c: what a yield check adds: to a loop whose body takes a nanosecond, and to each call of a function that takes
-// five. The plain and the checked version take turns; the fastest turn of each counts, since the rest is noise.
+// check.c: what a yield check adds to a loop whose body takes a nanosecond, and to each call of a function that takes
+// five. The plain and the checked version run alternately; the fastest run of each counts, since the rest is noise.
 #include "bench.h"
 
 enum { kTurns = 150 };
 
-// A multiplication that needs the one before: three cycles, a nanosecond or a little more.
+// A multiplication that depends on the one before: three cycles, a nanosecond or a little more.
 static inline uint64_t body(uint64_t x) {
   __asm__ volatile("imul %0, %0" : "+r"(x));
   return x;

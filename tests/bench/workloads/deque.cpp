@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// deque.cpp: the deque's own operations, on one core.
+// deque.cpp: the operations of the scheduler's deque, on one core.
 #include "deque_alone.h"
 
 namespace deque_alone {
@@ -30,7 +30,7 @@ void push_and_pop_batch(Deque& deque) {
 }  // namespace
 }  // namespace deque_alone
 
-// `size` entries, pushed a thousand at a time and stolen; the steals are timed, each with its fence.
+// Pushes `size` entries, a thousand at a time, and steals them. Only the steals are timed, each with its fence.
 extern "C" void bench_steal(long size, int) {
   using namespace deque_alone;
   thieves_pay = false;
@@ -48,7 +48,7 @@ extern "C" void bench_steal(long size, int) {
   figure("ns", static_cast<std::int64_t>(time), stolen);
 }
 
-// `size` pairs of push and pop by the owner, where thieves pay for the fence as they do in a running program.
+// `size` pairs of push and pop by the owner. The thieves pay for the fence, as in a running program.
 extern "C" void bench_deque(long size, int) {
   using namespace deque_alone;
   thieves_pay = true;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// deque_alone.h: the scheduler's deque by itself. It is compiled into a program under another namespace
-// (-Djanus=deque_alone), with this machine below it: one thread, with a heavy fence or without.
+// deque_alone.h: the scheduler's deque alone. It is compiled under another namespace (-Djanus=deque_alone), with this
+// platform below it: one thread, with or without a heavy fence.
 #pragma once
 
-#define JANUS_ASSERTIONS 0  // as it ships
+#define JANUS_ASSERTIONS 0  // as in what ships
 #include "rt/base/spinlock.cpp"
 #include "rt/sched/deque.cpp"
 
@@ -34,12 +34,12 @@ std::uint64_t now_ns() noexcept {
   return janus_now_ns();
 }
 void wait(std::atomic<std::uint32_t>&, std::uint32_t, std::uint64_t) noexcept {
-  __builtin_trap();  // there is nobody to wait for
+  __builtin_trap();  // there is no other thread to wait for
 }
 void wake(std::atomic<std::uint32_t>&, std::uint32_t) noexcept {}
 }  // namespace platform
 
-// Any pointer that is no null: deques never look behind it.
+// Any non-null pointer: deques do not dereference it.
 inline Entry entry(long number) {
   return Entry::fresh(reinterpret_cast<Runnable*>(16 * (number + 1)));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// figures.c: how a workload prints what it found, and what it asks the system.
+// figures.c: prints the figures of workloads, and asks the system for memory figures.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// forkjoin.c: trees of tasks. A child writes its result where its argument says; every call has a nursery of its own.
+// forkjoin.c: trees of tasks. A child writes its result to where its argument points; every call has its own nursery.
 #include <string.h>
 
 #include "bench.h"
 
-// --- fib: one child a call, the other half inline
+// --- fib: one child per call, the other half inline
 // ----------------------------------------------------------------------
 
 struct fib {
@@ -54,7 +54,7 @@ void bench_fib(long size, int workers) {
   figure("ns", (int64_t)time_fib(size), spawns);
 }
 
-// --- skynet: ten children a task, down to the leaves, which give their number
+// --- skynet: ten children per task, down to the leaves, which return their number
 // ------------------------------------------
 
 struct skynet {
@@ -89,7 +89,7 @@ static uint64_t time_skynet(long leaves) {
   return end - start;
 }
 
-// `size` leaves, a power of ten; the operations are all tasks.
+// `size` leaves, a power of ten; each task is an operation.
 void bench_skynet(long size, int workers) {
   (void)workers;
   long tasks = 0, power = 1;
@@ -101,14 +101,14 @@ void bench_skynet(long size, int workers) {
   figure("ms", (int64_t)time, 1000000);
 }
 
-// The same with many more workers than CPUs. They were started before main; the first run sees them all awake once.
+// The same with many more workers than CPUs. They started before main; in the first run all of them wake up once.
 void bench_crowd(long size, int workers) {
   (void)workers;
   time_skynet(size);
   figure("ms", (int64_t)time_skynet(size), 1000000);
 }
 
-// --- nqueens: a task for each placement, on a board of its own
+// --- nqueens: a task for each placement, with its own board
 // ---------------------------------------------------------
 
 enum { kMaxQueens = 14 };
@@ -116,10 +116,10 @@ enum { kMaxQueens = 14 };
 struct queens {
   int size, placed;
   long solutions;
-  char columns[kMaxQueens];  // of the rows placed so far
+  char columns[kMaxQueens];  // of the queens placed so far, one per row
 };
 
-// A queen in the next row: against those placed so far, which do not attack each other.
+// Whether a queen in the next row is safe from those placed so far, which do not attack each other.
 static int is_safe(const struct queens* board, int column) {
   for (int row = 0; row < board->placed; ++row) {
     const int distance = column - board->columns[row], rows = board->placed - row;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench WORKLOAD SIZE WORKERS: does that workload once and prints `figure number` lines, nanoseconds or bytes an
-// operation. Exit 3: no such workload. JANUS_WORKERS says how many workers there are; WORKERS, how many are expected.
+// bench WORKLOAD SIZE WORKERS: runs the workload once and prints lines `figure number`, in nanoseconds or bytes per
+// operation. Exit status 3: no such workload. JANUS_WORKERS sets the number of workers; WORKERS is the expected number.
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,11 +4,11 @@
 
 static struct {
   janus_nursery* nursery;
-  janus_channel* gate;  // nothing is ever sent; its end is what all wait for
+  janus_channel* gate;  // nothing is ever sent; all wait for its close
   long spawned, waiting, refused, left;
 } park;
 
-// Where the machine has no stack for whoever is to run next, waiting is refused.
+// If there is no stack for the task that should run next, the wait is refused.
 static int64_t wait_at_the_gate(void* arg) {
   (void)arg;
   char nothing;
@@ -22,7 +22,7 @@ static long waiting(void) {
   return __atomic_load_n(&park.waiting, __ATOMIC_RELAXED);
 }
 
-// Gives way until all wait. Where memory for stacks ends, no more of them start: false.
+// Yields until all wait. False if no more tasks start, since there is no memory for their stacks.
 static int all_wait(void) {
   enum { kPatience = 1000 };
   long before = waiting();
@@ -34,7 +34,7 @@ static int all_wait(void) {
   return 1;
 }
 
-// Spawned as a server takes its connections: some arrive, then they run. How many tasks are blocked in the end.
+// Spawns tasks as a server accepts connections: some arrive, then they run. Returns how many are blocked in the end.
 static long gather(long size) {
   enum { kArrivals = 1000, kLook = 20000 };
   const janus_spawn_options detached = {.flags = JANUS_SPAWN_DETACHED};
@@ -56,7 +56,7 @@ static void close_gate(void) {
 
 static void open_gate(void) {
   EXPECT(janus_channel_close(park.gate) == 0);
-  // Those for whom there never was a stack end as panicked.
+  // Tasks that never got a stack end as panicked.
   const long status = janus_nursery_await(park.nursery, NULL);
   EXPECT(status == 0 || waiting() < park.spawned);
   EXPECT(park.left + park.refused == waiting());
@@ -64,8 +64,7 @@ static void open_gate(void) {
   janus_channel_release(park.gate);
 }
 
-// `size` tasks, twice over: on fresh stacks, then on those that the first ones left. With less memory than that takes:
-// as many as there are.
+// Blocks `size` tasks, twice: on fresh stacks, then on the stacks of the first round; fewer if memory runs out.
 void bench_parked(long size, int workers) {
   (void)workers;
   const uint64_t before = resident_bytes();

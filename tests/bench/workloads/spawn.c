@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// spawn.c: empty tasks: in scopes of a thousand, one after the other with a handle, and a heap of them that wait.
+// spawn.c: empty tasks: in scopes of a thousand, one after the other by handle, and many that wait to run.
 #include "bench.h"
 
 static int64_t nothing(void* arg) {
@@ -18,7 +18,7 @@ static void scopes(long tasks) {
   for (; tasks > 0; tasks -= kScope) scope(tasks < kScope ? tasks : kScope);
 }
 
-// `size` tasks in all: spawn, run and join.
+// `size` tasks in all: spawned, run and joined.
 void bench_spawn(long size, int workers) {
   (void)workers;
   scopes(size / 10 + 1000);
@@ -58,13 +58,13 @@ static int64_t count_me(void* arg) {
   return 0;
 }
 
-// A spawn is a yield point, at which children would run. This one gives itself the fuel not to give way before all are
-// spawned: the root account is not diminished by it, and what is measured is what waits.
+// A spawn is a yield point at which children would run. This adds fuel to the worker so that all tasks can be spawned
+// before. The fuel is not drawn from the root's account.
 static void keep_the_worker(long ops) {
   __asm__ volatile("addq %0, %%gs:%c1" : : "r"(ops), "i"(JANUS_FUEL_OFFSET) : "memory");
 }
 
-// `size` tasks spawned, none of them run yet. With less memory than that takes: as many as there are.
+// Spawns `size` tasks, of which none runs meanwhile; fewer if memory runs out.
 void bench_spawned(long size, int workers) {
   enum { kLook = 100000 };
   (void)workers;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// switch.c: two bare fibers that hand the processor to each other; no scheduler takes part.
+// switch.c: two bare fibers that switch to each other, without a scheduler.
 #include "bench.h"
 #include "tests/bench/bare_context.h"
 
@@ -17,11 +17,11 @@ static void there_and_back(long switches) {
   for (long i = 0; i < switches; i += 2) janus_context_switch(&here, &there);
 }
 
-// `size` switches, half of them each way.
+// `size` switches, half of them in each direction.
 void bench_switch(long size, int workers) {
   (void)workers;
   static uint64_t stack[1024] __attribute__((aligned(16)));
-  stack[1022] = (uint64_t)&bounce;  // where the first switch goes; the stack is then as after a call
+  stack[1022] = (uint64_t)&bounce;  // the target of the first switch; the stack is then aligned as after a call
   there.sp = (uint64_t)&stack[1022];
   there.mxcsr = 0x1f80;
   there.fcw = 0x37f;

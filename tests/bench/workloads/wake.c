@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// wake.c: how long until another worker runs what this one spawns and does not run itself. The spawner stays on its
-// worker and looks at the clock; so whoever runs the task is a thief.
+// wake.c: how long it takes until another worker runs a task that this one spawns. The spawner stays on its worker and
+// reads the clock, so the task can only run on the thief.
 #include <stdlib.h>
 #include <sys/syscall.h>
 
@@ -29,7 +29,7 @@ static uint64_t sample(void) {
   return ran_at - spawned_at;
 }
 
-// The clocks of Linux that count what the process, or the calling thread, has had of the processors.
+// Linux's clocks of the processor time of the process and of the calling thread.
 enum { kOfProcess = 2, kOfThread = 3 };
 
 static int64_t processor_ns(int whose) {
@@ -44,7 +44,7 @@ static int64_t others_processor_ns(void) {
   return processor_ns(kOfProcess) - processor_ns(kOfThread);
 }
 
-// Samples `most` times, or for as long as there is time; the other workers are left alone for `idle_ns` before each.
+// Takes up to `most` samples, within a time limit. The other workers are left idle for `idle_ns` before each.
 static void sample_often(long most, uint64_t idle_ns) {
   const uint64_t enough = 1000000000;
   uint64_t* samples = malloc((size_t)most * sizeof *samples);
@@ -72,7 +72,8 @@ void bench_wake(long size, int workers) {
   sample_often(count > kMin ? count : kMin, (uint64_t)size * 1000);
 }
 
-// `size` samples; the spawner does not return to the scheduler and spawns the next one as soon as the last one ran.
+// Takes `size` samples. The spawner does not return to the scheduler, and spawns the next task as soon as the last one
+// has run.
 void bench_busy(long size, int workers) {
   EXPECT(workers == 2);
   sample_often(size, 0);

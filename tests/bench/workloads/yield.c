@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// yield.c: many tasks that give way to each other, all of them started before the clock starts.
+// yield.c: many tasks that yield to each other. All have started before the clock starts.
 #include "bench.h"
 
 enum { kYields = 4000000 };
@@ -14,7 +14,7 @@ static long increment(long* counter) {
   return __atomic_add_fetch(counter, 1, __ATOMIC_RELAXED);
 }
 
-// Who is through goes on giving way until all are, so that none of them ends before the clock stops.
+// A task that has done its yields goes on yielding until all have, so that none ends before the clock stops.
 static int64_t member(void* arg) {
   (void)arg;
   increment(&ring.started);

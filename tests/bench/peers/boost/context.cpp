@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boost.Context: two fibers, by its C++ fiber API. Resuming is all there is to it, one jump each way.
+// Boost.Context: two fibers, by its C++ fiber API. Each switch is one resume().
 #include <boost/context/fiber.hpp>
 
 #include "../measure.h"

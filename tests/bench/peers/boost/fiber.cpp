@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boost.Fiber with its own schedulers: round robin on one worker, work stealing on more. Stacks of 16 KiB come from
-// tcmalloc, which this links: the C library's malloc takes many times as long for them. Fork-join dispatches (the child
-// runs first), which is faster there; scopes of many children post.
+// Boost.Fiber with its own schedulers: round robin on one worker, work stealing on several. Stacks of 16 KiB come from
+// tcmalloc, which is linked in: the C library's malloc takes many times as long for them. Fork-join uses
+// launch::dispatch (the child runs first), which is faster there; scopes of many children use launch::post.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ fibers::fiber spawn(fibers::launch policy, F&& body) {
 }
 constexpr auto kChildFirst = fibers::launch::dispatch, kQueued = fibers::launch::post;
 
-// One thread of several: works on what it can steal until told to stop.
+// One of several threads: steals and runs fibers until it is told to stop.
 class Workers {
  public:
   explicit Workers(int count) {
@@ -45,7 +45,8 @@ class Workers {
     for (auto& thread : threads_) thread.join();
   }
 
-  // As a fiber of its own: the main one cannot be stolen, and a thief gives up on a queue that begins with it.
+  // Runs `body` as a fiber of its own: the main fiber cannot be stolen, and a thief gives up on a queue that begins
+  // with it.
   template <class F>
   void run(F&& body) {
     spawn(kQueued, std::forward<F>(body)).join();
@@ -73,7 +74,7 @@ struct Yielding {
   std::atomic<long> started{0}, finished{0}, yields{0};
   std::atomic<std::uint64_t> start{0}, end{0};
 
-  // Round robin keeps them in step: the first to begin begins the measured part, the last to end ends it.
+  // Round robin keeps the tasks in step: the measurement starts with the first task that begins and ends with the last.
   void task() {
     for (int i = 0; i < 2; ++i) boost::this_fiber::yield();
     if (started.fetch_add(1) == 0) start = now_ns();
@@ -98,7 +99,7 @@ void yield(long tasks, int workers) {
 // --- Spawn, fork and join
 // ------------------------------------------------------------------------------------------------
 
-// Each task writes its scope's mark into its own slot, and does nothing else.
+// Each task only writes its scope's mark into its own slot.
 std::atomic<unsigned char> marks[kScope];
 
 void scope_of(std::vector<fibers::fiber>& scope, long tasks, unsigned char mark) {
@@ -199,8 +200,8 @@ struct Gate {
   }
 };
 
-// As many stacks as will be needed, out of one mapping, the last one freed first. malloc and tcmalloc touch a page of
-// each stack besides the one that the fiber stands on.
+// All stacks that will be needed, from one mapping; the last one freed is used first. malloc and tcmalloc would touch
+// one more page of each stack.
 class Slab {
  public:
   explicit Slab(long stacks) : bytes_(kStackBytes * static_cast<std::size_t>(stacks)) {
@@ -225,7 +226,7 @@ class Slab {
   std::vector<char*> free_;
 };
 
-// What Boost.Context calls a stack allocator.
+// A stack allocator in the sense of Boost.Context.
 struct SlabStack {
   Slab* slab;
   boost::context::stack_context allocate() {
@@ -265,7 +266,7 @@ void parked(long tasks, int workers) {
   crew.run([tasks] {
     Slab slab(tasks);
     std::vector<fibers::fiber> all(tasks);
-    all.clear();  // its pages are touched
+    all.clear();  // the stacks' pages are touched now
     const auto first = park(tasks, SlabStack{&slab}, all), second = park(tasks, SlabStack{&slab}, all);
     figure("bytes", first.bytes);
     figure("create", first.create_ns);

@@ -13,7 +13,7 @@ import (
 
 type cpuSet [16]uint64
 
-// Every thread that there is; later ones inherit it.
+// Pins all present threads; later threads inherit it.
 func stayOnTheLastCPU() {
 	var allowed, last cpuSet
 	affinity(syscall.SYS_SCHED_GETAFFINITY, 0, &allowed)
@@ -38,7 +38,7 @@ func affinity(call uintptr, thread int, set *cpuSet) {
 	}
 }
 
-// Page tables included.
+// Includes page tables.
 func residentBytes() int {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -54,7 +54,7 @@ func residentBytes() int {
 	return kib * 1024
 }
 
-// What all threads of the process have run for.
+// The processor time of all threads of the process.
 func processorTime() int64 {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

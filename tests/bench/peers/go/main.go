@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Go: goroutines, as many Ps as there are workers, everything else as it comes. Go does not let a program place its Ps;
-// with one worker the whole process stays on the last CPU.
+// Go: goroutines, with as many Ps as workers, and defaults otherwise. A Go program cannot pin its Ps; with one worker
+// the whole process runs on the last CPU.
 package main
 
 import (

@@ -10,7 +10,7 @@ import (
 
 func perTask(ns int64, tasks int) float64 { return float64(ns) / float64(tasks) }
 
-// All start, go round twice, and are measured from the first that is done with that to the last that ends.
+// All tasks start and yield twice; the measurement lasts from the first that is done with that to the last that ends.
 func yield(tasks, _ int) {
 	rounds := 4000000 / tasks
 	if rounds == 0 {
@@ -42,7 +42,7 @@ func yield(tasks, _ int) {
 
 const scope = 1000
 
-// Each task writes its scope's mark into its own slot, and does nothing else.
+// Each task only writes its scope's mark into its own slot.
 var marks [scope]byte
 
 func spawnScope(tasks int, mark byte) {
@@ -83,7 +83,7 @@ func least(a, b int) int {
 	return b
 }
 
-// What all goroutines of a million wait for is one channel that is closed.
+// A million goroutines wait for the close of one channel.
 func park(tasks int) (create, teardown, bytes float64) {
 	gate := make(chan struct{})
 	var waiting, all sync.WaitGroup
@@ -98,7 +98,7 @@ func park(tasks int) (create, teardown, bytes float64) {
 		}()
 	}
 	waiting.Wait()
-	runtime.Gosched() // the last one blocks
+	runtime.Gosched()  // lets the last one block
 	blocked := now()
 	resident := residentBytes() - before
 	opening := now()

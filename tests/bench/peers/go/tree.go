@@ -4,7 +4,7 @@ package main
 
 import "sync"
 
-// What a goroutine and its spawner share goes to the heap: one thing rather than several.
+// What a goroutine shares with its spawner is allocated on the heap, so it is one struct instead of several variables.
 func fibOf(n int) int {
 	if n < 2 {
 		return n
@@ -90,7 +90,7 @@ const mostQueens = 14
 
 type board [mostQueens]int8 // the column of the queen in each row
 
-// The queens in the rows above do not attack each other.
+// Whether the last queen is safe, if the queens in the rows above do not attack each other.
 func (b *board) isSafe(row, column int) bool {
 	for i := 0; i < row; i++ {
 		apart, rows := int(b[i])-column, row-i
@@ -106,7 +106,7 @@ type placement struct {
 	solutions int
 }
 
-// The boards with one safe queen more.
+// The boards with one more safe queen.
 func (b *board) placements(row, size int) []placement {
 	var columns [mostQueens]int8
 	count := 0
@@ -124,7 +124,7 @@ func (b *board) placements(row, size int) []placement {
 	return found
 }
 
-// A goroutine for each of them.
+// A goroutine for each of these boards.
 func queens(b *board, row, size int) int {
 	if row == size {
 		return 1

@@ -12,7 +12,7 @@ func spinUntil(time int64) {
 	}
 }
 
-// Half a second of them.
+// Half a second of samples.
 func wakeSamples(idleMicroseconds int) int {
 	fit := least(500000/idleMicroseconds, 3000)
 	if fit < 300 {
@@ -21,7 +21,7 @@ func wakeSamples(idleMicroseconds int) int {
 	return fit
 }
 
-// The spawner stays on its thread and looks at the clock: whoever runs the goroutine is a thief.
+// The spawner stays on its thread and reads the clock, so the goroutine can only run on the thief.
 func sample(idle int64) int64 {
 	var ranAt atomic.Int64
 	spinUntil(now() + idle)

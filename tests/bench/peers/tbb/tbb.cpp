@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneTBB: task groups in an arena of as many slots as there are workers, the thread of main being one of them.
+// oneTBB: task groups in an arena with a slot for each worker, one of which is main's thread.
 #include <oneapi/tbb.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr long kScope = 1000;
 
-// Pins whoever comes into the arena by the slot that it takes.
+// Pins each thread that enters the arena, by the slot that it takes.
 class Pinned : public tbb::task_scheduler_observer {
  public:
   Pinned(tbb::task_arena& arena, int workers) : tbb::task_scheduler_observer(arena), workers_(workers) {
@@ -25,7 +25,7 @@ class Pinned : public tbb::task_scheduler_observer {
   int workers_;
 };
 
-// Runs `body` in an arena whose workers have all been at work once.
+// Runs `body` in an arena whose workers have all run once before.
 template <class F>
 void with_workers(int workers, F&& body) {
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, workers);
@@ -45,7 +45,7 @@ void with_workers(int workers, F&& body) {
 // --- Spawn, fork and join
 // ------------------------------------------------------------------------------------------------
 
-// Each task writes its scope's mark into its own slot, and does nothing else.
+// Each task only writes its scope's mark into its own slot.
 std::atomic<unsigned char> marks[kScope];
 
 void scope_of(long tasks, unsigned char mark) {
@@ -124,7 +124,7 @@ struct Board {
   signed char column[kMaxQueens];  // of the queen in each row
 };
 
-// No two queens of the first `rows` rows beat each other if those above the last do not.
+// Whether the last of the first `rows` queens is safe, if the others do not attack each other.
 bool last_is_safe(const Board& board, int rows) {
   const int last = board.column[rows - 1];
   for (int i = 0; i < rows - 1; ++i) {
@@ -134,7 +134,7 @@ bool last_is_safe(const Board& board, int rows) {
   return true;
 }
 
-// A task for each placement that is safe.
+// A task for each safe placement.
 long queens(const Board& board, int rows, int size) {
   if (rows == size) return 1;
   Board next[kMaxQueens];
@@ -167,7 +167,7 @@ void nqueens(long size, int workers) {
 // --- Waking
 // --------------------------------------------------------------------------------------------------------------
 
-// An enqueued task is promised a worker; one of a group, whose owner does not wait yet, is sometimes left lying.
+// An enqueued task always gets a worker. A task of a group whose owner does not wait yet is sometimes not started.
 std::uint64_t wake_once(long idle_us) {
   std::atomic<std::uint64_t> ran_at{0};
   spin_for_us(idle_us);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// boot: what the time stamp counter showed at the program's first instruction (entry.S, ../start.S), at main, which is
-// the root task, and at the first task that main spawns; and how many of its ticks are a millisecond.
+// boot: prints the time stamp counter at the program's first instruction (entry.S, ../start.S), at main (the root
+// task), and at the first task that main spawns; and how many ticks a millisecond has.
 #include <janus/rt.h>
 
-// With no kernel .bss is cleared behind the first instruction.
+// Not in .bss, which is cleared after the first instruction where there is no kernel.
 __attribute__((section(".data"))) uint64_t bench_entered_at;
 static uint64_t ran_at;
 

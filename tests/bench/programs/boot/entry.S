@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// entry.S: where ../../boot.py makes an image's note point instead of to janus_pvh_start: notes the time stamp counter
-// and goes on there. 32-bit mode; ebx belongs to the start info, and nothing else to anybody.
+// entry.S: the first instruction of an image whose boot note ../../boot.py has changed to it. Records the time stamp
+// counter and continues at janus_pvh_start. In 32-bit mode; ebx holds the start info, and all other registers are free.
         .section .text.bench_pvh_entry, "ax", @progbits
         .code32
         .globl  bench_pvh_entry

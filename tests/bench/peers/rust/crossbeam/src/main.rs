@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! crossbeam-deque by itself, on one core and without contention.
+//! crossbeam-deque alone, on one core and without contention.
 
 use crossbeam_deque::{Steal, Stealer, Worker};
 use measure::{allowed_cpus, each, fail, figure, pin, run_workload};
@@ -17,7 +17,7 @@ fn stolen(stealer: &Stealer<usize>) -> usize {
     }
 }
 
-/// The steals of one batch; pushing it is not timed.
+/// Steals one batch; pushing the batch is not timed.
 fn steal_batch(deque: &Worker<usize>, stealer: &Stealer<usize>) -> Duration {
     (0..BATCH).for_each(|item| deque.push(item));
     let start = Instant::now();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the programs in Rust share: `PROGRAM WORKLOAD SIZE WORKERS`, the clock, the CPU that a worker belongs on,
-//! resident memory, and the figures that go to stdout.
+//! Common parts of the Rust programs: `PROGRAM WORKLOAD SIZE WORKERS`, the clock, the CPU of each worker,
+//! resident memory, and the printing of figures.
 
 use std::time::{Duration, Instant};
 
-/// A name, and what runs it with a size and a number of workers.
+/// A name, and the function that runs it with a size and a number of workers.
 pub type Workload = (&'static str, fn(usize, usize));
 
-/// Runs what the command line names; the process ends with status 3 if that is not in `table`.
+/// Runs the workload that the command line names; the process ends with status 3 if `table` does not have it.
 pub fn run_workload(table: &[Workload]) {
     let words: Vec<String> = std::env::args().collect();
     if words.len() != 4 {
@@ -26,7 +26,7 @@ fn positive(text: &str) -> usize {
     }
 }
 
-/// Ends the process; the last line on stderr says why.
+/// Ends the process with the reason as the last line on stderr.
 pub fn fail(why: &str) -> ! {
     eprintln!("{why}");
     std::process::exit(1)
@@ -36,7 +36,7 @@ pub fn figure(name: &str, value: f64) {
     println!("{name} {value:.3}");
 }
 
-/// Nanoseconds of one of so many operations.
+/// Nanoseconds per operation.
 pub fn each(spent: Duration, operations: usize) -> f64 {
     spent.as_nanos() as f64 / operations as f64
 }
@@ -47,7 +47,7 @@ pub fn figures_of_samples(samples: &mut [Duration]) {
     figure("p99", each(samples[samples.len() * 99 / 100], 1));
 }
 
-/// What all threads of the process have run for.
+/// The processor time of all threads of the process.
 fn processor_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     if unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) } != 0 {
@@ -56,7 +56,7 @@ fn processor_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Since when, and what the process had run for then.
+/// The start of a measurement, and the processor time of the process at that moment.
 pub struct Idleness(Instant, Duration);
 
 impl Idleness {
@@ -64,14 +64,14 @@ impl Idleness {
         Idleness(Instant::now(), processor_time())
     }
 
-    /// What the others than the one that measures ran for, in percent of a CPU.
+    /// Prints the processor time that all threads except the measuring one have used, in percent of a CPU.
     pub fn figure_of_others(&self) {
         let (wall, busy) = (self.0.elapsed().as_secs_f64(), (processor_time() - self.1).as_secs_f64());
         figure("others_percent", 100.0 * (busy - wall) / wall);
     }
 }
 
-/// How many wake-ups to sample when each waits that long for the other side to fall asleep: half a second of them.
+/// How many wake-ups to sample if each waits so long for the other side to fall asleep: half a second of them.
 pub fn wake_samples(idle_us: usize) -> usize {
     (500_000 / idle_us).clamp(300, 3000)
 }
@@ -83,7 +83,7 @@ pub fn spin_for(time: Duration) {
     }
 }
 
-/// The CPUs that this process may use; to be asked before anything is pinned.
+/// The CPUs that this process may use; must be called before anything is pinned.
 pub fn allowed_cpus() -> Vec<usize> {
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     if unsafe { libc::sched_getaffinity(0, std::mem::size_of_val(&set), &mut set) } != 0 {
@@ -92,7 +92,7 @@ pub fn allowed_cpus() -> Vec<usize> {
     (0..libc::CPU_SETSIZE as usize).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) }).collect()
 }
 
-/// Worker i of several lives on the i-th of `cpus`; a single one on the last, away from what CPU 0 does for everybody.
+/// Pins worker i of several to the i-th of `cpus`; a single one to the last, since CPU 0 does work for the whole system.
 pub fn pin(cpus: &[usize], worker: usize, workers: usize) {
     let cpu = if workers == 1 { cpus[cpus.len() - 1] } else { cpus[worker % cpus.len()] };
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
@@ -102,7 +102,7 @@ pub fn pin(cpus: &[usize], worker: usize, workers: usize) {
     }
 }
 
-/// Page tables included.
+/// Includes page tables.
 pub fn resident_bytes() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_else(|_| fail("no /proc/self/status"));
     let kib = |line: &str| line.split_whitespace().nth(1).and_then(|word| word.parse::<usize>().ok()).unwrap_or(0);
@@ -110,7 +110,7 @@ pub fn resident_bytes() -> usize {
     status.lines().filter(counted).map(kib).sum::<usize>() * 1024
 }
 
-/// Spawns that fib(n) makes if each call spawns one, and at least 1, since something is divided by it.
+/// The spawns of fib(n) if each call spawns one; at least 1, since results are divided by it.
 pub fn spawns_of_fib(n: usize) -> usize {
     (2..=n).fold((0, 0), |(before, spawns), _| (spawns, before + spawns + 1)).1.max(1)
 }
@@ -119,7 +119,7 @@ pub fn fib_by_adding(n: usize) -> usize {
     (0..n).fold((0, 1), |(a, b), _| (b, a + b)).0
 }
 
-/// All tasks of a skynet with a power of ten of leaves, the root left out.
+/// The tasks of a skynet with a power of ten of leaves, without the root.
 pub fn tasks_of_skynet(leaves: usize) -> usize {
     let levels = std::iter::successors(Some(leaves), |level| Some(level / 10)).take_while(|&level| level > 1);
     levels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! rayon: joins, scopes and parallel iterators in a pool of its own.
+//! rayon: joins, scopes and parallel iterators in its own thread pool.
 
 mod queens;
 mod trees;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! In how many ways queens stand on a board: a task for each placement that is safe.
+//! The number of ways to place queens on a board: a task for each safe placement.
 
 use crate::with_workers;
 use measure::{each, fail, figure};
@@ -20,7 +20,7 @@ impl Board {
         Board { placed: 0, size, columns: [0; MOST] }
     }
 
-    /// The queens that are there do not attack each other.
+    /// The queens placed so far do not attack each other.
     fn is_safe(&self, column: usize) -> bool {
         self.columns[..self.placed].iter().enumerate().all(|(row, &queen)| {
             let (apart, rows) = (queen as isize - column as isize, (self.placed - row) as isize);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tasks by the thousand, and trees of them.
+//! Thousands of tasks, and trees of tasks.
 
 use crate::with_workers;
 use measure::{each, fail, fib_by_adding, figure, figures_of_skynet, spawns_of_fib};
@@ -12,7 +12,7 @@ const SCOPE: usize = 1000;
 const UNMARKED: AtomicU8 = AtomicU8::new(0);
 static MARKS: [AtomicU8; SCOPE] = [UNMARKED; SCOPE];
 
-/// Each task writes its scope's mark into its own slot, and does nothing else.
+/// Each task only writes its scope's mark into its own slot.
 fn spawn_scope(tasks: usize, mark: u8) {
     rayon::scope(|scope| {
         for slot in &MARKS[..tasks] {
@@ -40,7 +40,7 @@ pub fn spawn(tasks: usize, workers: usize) {
     figure("ns", each(spent, tasks));
 }
 
-/// The first half runs inline, the second one lies in the deque meanwhile.
+/// The first half runs inline; the second half is in the deque meanwhile.
 fn fib_of(n: usize) -> usize {
     if n < 2 {
         return n;
@@ -61,7 +61,7 @@ pub fn fib(n: usize, workers: usize) {
     figure("ns", each(spent, spawns_of_fib(n)));
 }
 
-/// Ten children that can be stolen one by one: an iterator that is split down to them takes half the time of a scope.
+/// Ten children that can be stolen one by one. An iterator that is split down to single children takes half the time of a scope.
 fn skynet_of(first: usize, leaves: usize) -> usize {
     if leaves == 1 {
         return first;

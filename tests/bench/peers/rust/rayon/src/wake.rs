@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How long until the other worker runs what this one spawns and does not run itself.
+//! How long it takes until the other worker runs a task that this one spawns.
 
 use crate::with_workers;
 use measure::{fail, figures_of_samples, spin_for, wake_samples, Idleness};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// The spawner stays on its worker and looks at the clock: whoever runs the task is a thief.
+/// The spawner stays on its worker and reads the clock, so the task can only run on the thief.
 fn sample(idle: Duration) -> Duration {
     let ran_at = Mutex::new(None);
     let ran = AtomicBool::new(false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! tokio: tasks on its multi-threaded runtime, with one worker too.
+//! tokio: tasks on its multi-threaded runtime, also with one worker.
 
 mod many;
 mod trees;
@@ -9,7 +9,7 @@ use measure::{allowed_cpus, pin, run_workload};
 use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Runs `body` as a task, on a worker; this thread sleeps meanwhile.
+/// Runs `body` as a task on a worker, while this thread sleeps.
 pub fn with_workers<R: Send + 'static>(workers: usize, body: impl Future<Output = R> + Send + 'static) -> R {
     let cpus = allowed_cpus();
     let started = AtomicUsize::new(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Many tasks: that give way to each other, that do nothing, that lie about.
+//! Many tasks: tasks that yield to each other, empty tasks, and tasks that are spawned but not run.
 
 use crate::with_workers;
 use measure::{each, fail, figure, resident_bytes};
@@ -20,7 +20,7 @@ struct Yielding {
 }
 
 impl Yielding {
-    /// They run in step: the first that begins begins the measured part, the last that is done ends it.
+    /// The tasks run in step: the measurement starts with the first that begins and ends with the last that is done.
     async fn task(self: Arc<Self>) {
         give_way().await;
         give_way().await;
@@ -67,7 +67,7 @@ const SCOPE: usize = 1000;
 const UNMARKED: AtomicU8 = AtomicU8::new(0);
 static MARKS: [AtomicU8; SCOPE] = [UNMARKED; SCOPE];
 
-/// Each task writes its scope's mark into its own slot, and does nothing else.
+/// Each task only writes its scope's mark into its own slot.
 async fn spawn_scope(scope: &mut Vec<JoinHandle<()>>, tasks: usize, mark: u8) {
     scope.extend(MARKS[..tasks].iter().map(|slot| tokio::spawn(async move { slot.store(mark, Relaxed) })));
     all_of(scope.drain(..)).await;
@@ -95,7 +95,7 @@ pub fn spawn(tasks: usize, workers: usize) {
 
 static RAN: AtomicUsize = AtomicUsize::new(0);
 
-/// One worker, which does not look at its queue before all are in it.
+/// One worker, which looks at its queue only when all tasks are in it.
 pub fn spawned(tasks: usize, workers: usize) {
     if workers != 1 {
         fail("spawned wants one worker");
@@ -154,7 +154,7 @@ async fn park(tasks: usize) -> Parked {
     Parked { create, teardown: opened.elapsed(), bytes }
 }
 
-/// With one worker: who counts itself among the waiting is asleep before anybody else runs.
+/// With one worker, a task that has counted itself as waiting is asleep before any other task runs.
 pub fn parked(tasks: usize, workers: usize) {
     if workers != 1 {
         fail("parked wants one worker");

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Instant;
 
-/// What calls itself has to lie in a box.
+/// A recursive async function must return a boxed future.
 type Sum = Pin<Box<dyn Future<Output = usize> + Send>>;
 
 async fn joined(task: tokio::task::JoinHandle<usize>) -> usize {

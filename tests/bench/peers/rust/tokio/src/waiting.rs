@@ -38,8 +38,8 @@ struct Mail {
     ran: AtomicBool,
 }
 
-/// The spawner stays on its worker and looks at the clock: whoever runs the task is a thief. The newest task lies where
-/// thieves do not look; a second one moves the first out of there, and wakes them.
+/// The spawner stays on its worker and reads the clock, so the task can only run on the thief. The newest task is in a
+/// slot where thieves do not look; a second spawn moves the first task out of that slot, and wakes the thieves.
 async fn sample(idle: Duration) -> Duration {
     let mail = Arc::new(Mail { ran_at: Mutex::new(None), ran: AtomicBool::new(false) });
     let shared = mail.clone();
