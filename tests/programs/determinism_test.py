@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# determinism_test.py BUILD — same program, seed and number of logical workers: the same order, to the last steal, in
-# JANUS_TEST_RUNS runs.
+# determinism_test.py BUILD — the same program, seed and number of logical workers give exactly the same order of
+# events, in JANUS_TEST_RUNS runs.
 import os
 import re
 import sys

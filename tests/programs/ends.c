@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ends HOW: a program that comes to an end in the way that HOW names; process_test.py says what must be seen of it.
+// ends HOW: a program that ends in the way that HOW names. process_test.py checks what can be seen of each end.
 #include <errno.h>
 #include <janus/rt.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static volatile int yes = 1;  // so that the compiler does not see what never ends
+static volatile int yes = 1;  // volatile, so that the compiler does not know which loops never end
 
 static int64_t fail(void* arg) {
   (void)arg;
@@ -43,7 +43,8 @@ static int64_t spin_for_ever(void* started) {
   return 0;
 }
 
-// A million tasks that block, where there is memory for some of them; everybody ends, and there is memory again.
+// Spawns up to a million blocking tasks, until memory is exhausted. All of them must end, and there must be memory
+// again.
 static struct {
   janus_channel* gate;
   int blocked;
@@ -72,7 +73,7 @@ static int overcrowd(int size) {
   return janus_nursery_destroy(nursery) == 0 ? 0 : 13;
 }
 
-// What is not to be freed, by a task each; main goes on and returns 7.
+// Each task frees something that must not be freed; main goes on and returns 7.
 static int64_t free_twice(void* arg) {
   (void)arg;
   void* volatile block = janus_alloc(100);
@@ -128,7 +129,7 @@ static int64_t join_other(void* task) {
   return janus_task_join(*(janus_task*)task, &result);
 }
 
-// One waits for nobody, the next for that one, and main for both.
+// One task waits for nothing that can happen, a second one joins the first, and main awaits both.
 static int deadlock_by_join(void) {
   const janus_spawn_options joiner = {.name = "joiner"};
   janus_nursery* nursery = janus_nursery_open(NULL, NULL);
@@ -145,7 +146,7 @@ static int64_t await_and_join(void* sleeper) {
   return janus_task_join(*(janus_task*)sleeper, NULL);
 }
 
-// The joiner has awaited a nursery, which is still there.
+// The joining task has awaited a nursery before, which is not destroyed.
 static int deadlock_after_await(void) {
   janus_nursery* nursery = janus_nursery_open(NULL, NULL);
   janus_task sleeper = janus_nursery_spawn_in(nursery, sleep_for_ever, NULL, NULL);
@@ -159,7 +160,7 @@ static int64_t crash_with_another(void* arrived) {
   return write_to_nowhere((void*)16);
 }
 
-// Two tasks at the same moment.
+// Two tasks crash at the same moment.
 static int crash_together(void) {
   int arrived = 0;
   const janus_nursery_options options = {.on_error = JANUS_ON_ERROR_COLLECT};
@@ -168,7 +169,7 @@ static int crash_together(void) {
   return (int)janus_nursery_await(nursery, NULL) == JANUS_PANIC ? 0 : 1;
 }
 
-// Others go on while one task has a stack overflow and another writes to nowhere.
+// Other tasks go on while one overflows its stack and another writes to unmapped memory.
 static int contain(void) {
   int counter = 0;
   const janus_nursery_options collect = {.on_error = JANUS_ON_ERROR_COLLECT, .name = "sandbox"};
@@ -183,7 +184,7 @@ static int contain(void) {
   return 0;
 }
 
-// One task keeps its worker for ever; what that worker had queued goes on all the same.
+// One task occupies its worker for ever; the tasks that this worker had queued must run nevertheless.
 static int outlive_a_spinner(void) {
   int counter = 0, started = 0;
   janus_nursery* nursery = janus_nursery_open(NULL, NULL);
@@ -199,7 +200,7 @@ static int64_t panic_at_once(void* why) {
   janus_task_panic(why);
 }
 
-// A crowd of panics, whether anybody reads of them or not, and then a last one.
+// `count` panics, whether anybody reads the reports or not, and then one more.
 static int panic_in_crowds(int count) {
   const janus_nursery_options collect = {.on_error = JANUS_ON_ERROR_COLLECT};
   janus_nursery* nursery = janus_nursery_open(NULL, &collect);
@@ -207,7 +208,7 @@ static int panic_in_crowds(int count) {
   janus_nursery_await(nursery, NULL);
   janus_print(1, "done\n");
   char byte;
-  while (janus_syscall(0, 0L, &byte, 1L) == 1) {  // until somebody has made room
+  while (janus_syscall(0, 0L, &byte, 1L) == 1) {  // until the test has made room in the pipe
   }
   janus_nursery* last = janus_nursery_open(NULL, &collect);
   janus_nursery_spawn_in(last, panic_at_once, (void*)"the last one", NULL);
@@ -215,7 +216,7 @@ static int panic_in_crowds(int count) {
   return 0;
 }
 
-// Names and reasons are whatever a task makes of them.
+// A task's name and its reason for a panic may contain anything.
 static int64_t forge(void* arg) {
   (void)arg;
   janus_task_set_name("x\njanus: \x1b[2J");
@@ -230,7 +231,7 @@ static int forge_lines(void) {
   return 0;
 }
 
-// Writes once to `fd` in each of the ways that there are. 9: it was told that nobody reads, and is still there.
+// Writes once to `fd` in the way that is named. Returns 9 if the write failed with EPIPE and the program goes on.
 static int write_to_closed(int fd, const char* way) {
   int64_t answer = 0;
   if (!strcmp(way, "janus_write")) answer = janus_write(fd, "unread\n", 7);
@@ -250,7 +251,7 @@ static int64_t write_caged(void* arg) {
   return write_to_closed(caged.fd, caged.way);
 }
 
-// A task writes that may not end the process, and one that may.
+// The write is done by a task in a cage, which may not end the process, or by one that may.
 static int write_in_nursery(int fd, const char* way, const janus_budget* budget) {
   janus_nursery_options options = {.on_error = JANUS_ON_ERROR_COLLECT};
   if (budget != NULL) options.budget = *budget;
@@ -262,13 +263,14 @@ static int write_in_nursery(int fd, const char* way, const janus_budget* budget)
   return (int)result;
 }
 
-// As many lines as somebody reads.
+// Prints lines until nobody reads them.
 static int print_for_ever(void) {
   for (long i = 0;; i++)
     if (janus_print(1, "line %ld\n", i) != 0) return 1;
 }
 
-// Many sit at a channel, in a hall, and a reader has one more in the cellar; main lets all go when its input ends.
+// Many tasks wait at a channel in the nursery `hall`; one of them awaits another waiting task in the nursery `cellar`.
+// main closes the channel when its input ends.
 enum { kMaxSeats = 5000, kReader = kMaxSeats, kBelow };
 static janus_channel* seats;
 static janus_task guests[kMaxSeats + 2];
@@ -299,7 +301,7 @@ static int sit_in_crowds(int count) {
   for (int i = 0; i < count; i++) guests[i] = janus_nursery_spawn_in(nursery, sit, NULL, &sitter);
   while (__atomic_load_n(&seated, __ATOMIC_RELAXED) < count + 1) janus_yield();
   for (int i = 0; i < count; i++) until_blocked(guests[i]);
-  until_blocked(guests[kReader]);  // which has left the handle of the one below
+  until_blocked(guests[kReader]);  // so it has stored the other task's handle
   until_blocked(guests[kBelow]);
   janus_print(1, "here\n");
   char byte;
@@ -310,7 +312,7 @@ static int sit_in_crowds(int count) {
   return got == 0 ? 7 : 2;
 }
 
-// Tells that it is there, and waits to be told to end.
+// Prints a line, and yields until it is cancelled.
 static int wait_for_the_end(void) {
   janus_print(1, "here\n");
   while (janus_yield() == 0) {
@@ -334,7 +336,7 @@ static int64_t answer(void* unused) {
   return 0;
 }
 
-// Nobody ever uses up a slice, and no worker ever rests.
+// No task ever uses up its slice, and no worker ever rests.
 static int be_busy(const char* how) {
   const int talk = !strcmp(how, "talking"), below = !strcmp(how, "caged");
   janus_nursery_options options = {.on_error = JANUS_ON_ERROR_COLLECT};
@@ -357,13 +359,14 @@ static int ignore_the_end(void) {
   return 0;
 }
 
-// In deterministic mode nobody else can speak once it spins.
+// Prints before it spins: in deterministic mode no other task can run then.
 static int64_t say_and_spin(void* started) {
   janus_print(1, "here\n");
   return spin_for_ever(started);
 }
 
-// Who does not yield: main, or a task that main waits for; or nobody, and main goes on for longer than its grace.
+// Something does not end within the grace: main or a task that main awaits does not yield, or ("nobody") main yields
+// but goes on.
 static int be_late(const char* who) {
   int started = 0;
   if (!strcmp(who, "main")) return ignore_the_end();
@@ -401,7 +404,7 @@ static int64_t read_input(void* started) {
   return 0;
 }
 
-// Two that never give way, and one whose call waits in the kernel. The fourth worker is main's.
+// Two tasks that never yield, and one in a blocking system call. The fourth worker is main's.
 static int keep_three_busy(void) {
   int started = 0;
   janus_nursery* nursery = janus_nursery_open(NULL, NULL);
@@ -413,7 +416,7 @@ static int keep_three_busy(void) {
   return (int)janus_nursery_await(nursery, NULL);
 }
 
-// A SIGTERM that is there already comes in while a system call waits, and only then: 0 if main then knows of it.
+// A SIGTERM is blocked until a system call waits, which it then interrupts. Returns 0 if main is cancelled after that.
 static int be_interrupted(void) {
   enum { kSigprocmask = 14, kSigsuspend = 130, kGettid = 186, kTkill = 200, kBlock = 0, kSigterm = 15 };
   const unsigned long none = 0, terminate = 1ul << (kSigterm - 1);
@@ -423,7 +426,7 @@ static int be_interrupted(void) {
   return janus_cancelled() ? 0 : 4;
 }
 
-// A SIGTRAP by tgkill, as raise() sends it.
+// Sends SIGTRAP by tgkill, as raise() would.
 static int send_trap(void) {
   janus_print(1, "here\n");
   while (janus_yield() == 0)
@@ -431,7 +434,7 @@ static int send_trap(void) {
   return 2;
 }
 
-// Text in pieces, by every way to write, and without a newline at its end. A task writes some of it.
+// Prints text in pieces, in every way to write, without a newline at the end. A task prints some of it.
 static int64_t say_the_middle(void* arg) {
   (void)arg;
   return fputs("d", stdout) < 0 || printf("e%c", 'f') != 2 || puts("g") < 0 || janus_print(1, "h%d", 1) < 0 ? -1 : 0;
@@ -445,7 +448,7 @@ static int say_in_pieces(void) {
 }
 
 int main(int argc, char** argv) {
-  if (argc > 1 && !strcmp(argv[1], "say")) {  // and then ends as the rest of the arguments says
+  if (argc > 1 && !strcmp(argv[1], "say")) {  // prints first, and then ends as the other arguments say
     if (say_in_pieces() != 0) return 98;
     --argc, ++argv;
   }
@@ -455,7 +458,7 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "c-exit")) exit(atoi(argv[2]));
   if (!strcmp(how, "c-_exit")) _exit(atoi(argv[2]));
   if (!strcmp(how, "c-abort")) abort();
-  if (!strcmp(how, "kill")) return (int)janus_syscall(62, janus_syscall(39), (long)atoi(argv[2]));  // itself
+  if (!strcmp(how, "kill")) return (int)janus_syscall(62, janus_syscall(39), (long)atoi(argv[2]));  // kills itself
   if (!strcmp(how, "unread")) return leave_unread(atoi(argv[2]));
   if (!strcmp(how, "crowd")) return overcrowd(atoi(argv[2]));
   if (!strcmp(how, "deadlock")) return deadlock();

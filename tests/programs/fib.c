@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fib [N]: the N-th Fibonacci number by a task for every call: no work but spawning, and 2 * fib(N) tasks of it. Uses
-// the frozen three functions alone.
+// fib [N]: the N-th Fibonacci number with a task for every call: 2 * fib(N) tasks that do nothing but spawn. Uses only
+// the three frozen functions.
 #include "size.h"
 
 struct call {
@@ -8,7 +8,7 @@ struct call {
   long result;
 };
 
-// Arguments and results lie on the spawner's stack: it waits, and stacks never move.
+// Arguments and results are on the spawner's stack, which is valid since the spawner waits and stacks never move.
 static int64_t fib(void* arg) {
   struct call* call = arg;
   if (call->n < 2) {
@@ -17,7 +17,7 @@ static int64_t fib(void* arg) {
   }
   struct call left = {call->n - 1, 0}, right = {call->n - 2, 0};
   janus_nursery_create();
-  if (janus_nursery_spawn(fib, &left) < 0) fib(&left);  // no budget for another task: done by this one
+  if (janus_nursery_spawn(fib, &left) < 0) fib(&left);  // no budget for another task: call it directly
   fib(&right);
   const long status = janus_nursery_await_all();
   call->result = left.result + right.result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// growth HOW [N]: tasks that need more of a stack than they begin with; growth_test.py says what must be seen of each.
+// growth HOW [N]: tasks that need more stack than they begin with. growth_test.py checks what can be seen of each HOW.
 #include <janus/rt.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 enum { kGetpid = 39, kFork = 57, kWait4 = 61, kPrctl = 157, kSeccomp = 317, kExecve = 59, kExitGroup = 231 };
 enum { kGetrandom = 318, kReadlink = 89 };
 
-// Frames that are not touched page by page.
+// For functions whose frames are not touched page by page (no stack probes).
 #ifdef __clang__
 #define UNPROBED __attribute__((noinline))
 #else
@@ -24,7 +24,7 @@ static janus_nursery* open_collecting(void) {
   return janus_nursery_open(NULL, &options);
 }
 
-static size_t stack_size;  // of who is spawned; 0: the usual
+static size_t stack_size;  // of spawned tasks; 0: the default
 
 static void spawn(janus_nursery* nursery, janus_task_fn fn, void* arg) {
   const janus_spawn_options options = {.size = sizeof options, .stack_size = stack_size, .flags = JANUS_SPAWN_DETACHED};
@@ -34,7 +34,7 @@ static void spawn(janus_nursery* nursery, janus_task_fn fn, void* arg) {
 static janus_channel* gate;
 static long arrived;
 
-// Until all have come so far.
+// Waits at the gate, which opens when all have arrived.
 static void meet(void) {
   __atomic_fetch_add(&arrived, 1, __ATOMIC_RELAXED);
   char byte;
@@ -57,7 +57,7 @@ static __attribute__((noinline)) int64_t use_frame(void* arg) {
 static __attribute__((noinline)) long go_down(long bytes, int meets) {
   char frame[512];
   memset(frame, (int)bytes, sizeof frame);
-  __asm__ volatile("" : : "r"(frame) : "memory");  // each has its own
+  __asm__ volatile("" : : "r"(frame) : "memory");  // keeps the frame
   if (bytes <= 0) {
     if (meets) meet();
     return 0;
@@ -79,7 +79,7 @@ static long all_at_once(janus_task_fn fn, void* arg, long count) {
   return janus_nursery_await(nursery, NULL);
 }
 
-// --- How deep it goes
+// --- How deep a task can go
 
 static uintptr_t began, deepest;
 
@@ -105,7 +105,7 @@ static int64_t wait_at_gate(void* arg) {
   return 0;
 }
 
-static long been;  // so deep were those who spawn, before they did
+static long been;  // how deep the spawners have been before they spawn
 
 static int64_t nest(void* arg);
 
@@ -114,7 +114,7 @@ static void spawn_nested(janus_nursery* nursery, long deeper) {
   spawn(nursery, deeper > 0 ? nest : begin_to_overflow, (void*)(intptr_t)deeper);
 }
 
-// A child of a child, as often as is said: they begin deeper and deeper on one stack, or on their own.
+// A child spawns a child, `arg` deep: each begins deeper on the same stack, or on its own.
 static int64_t nest(void* arg) {
   janus_nursery* nursery = open_collecting();
   (void)go_down(been / 2, 0);
@@ -140,7 +140,7 @@ static long depth(char** argv) {
   return 0;
 }
 
-// --- More than a MiB, where somebody asks
+// --- More than a MiB, on request
 
 static int64_t recurse_far(void* arg) {
   (void)arg;
@@ -152,7 +152,7 @@ static int spawn_on(janus_nursery* nursery, size_t bytes) {
   return janus_nursery_spawn_in(nursery, recurse_far, NULL, &options).raw != 0 ? 0 : janus_last_error();
 }
 
-// Three at once, twice; and who asks for more than there is of something.
+// Three such tasks at once, twice; then requests beyond the budget and beyond the maximum.
 static long far(void) {
   for (int round = 0; round < 2; round++) {
     janus_nursery* nursery = open_collecting();
@@ -173,13 +173,13 @@ static long too_far(void) {
   return janus_nursery_await(nursery, NULL) == JANUS_PANIC ? 7 : 8;
 }
 
-// --- What is told of it
+// --- What JANUS_STATS prints about stacks
 
 static int64_t recurse_alone(void* bytes) {
   return go_down((long)(intptr_t)bytes, 0) > 0 ? 0 : -6;
 }
 
-// Names of which each begins anew a line of the table, and more of them than it holds.
+// More names than the table holds, with a newline in each, which must not break a line of the table.
 static long deep_ones(char** argv) {
   (void)go_down(300000, 0);
   janus_nursery* nursery = open_collecting();
@@ -195,9 +195,9 @@ static long deep_ones(char** argv) {
   return janus_nursery_await(nursery, NULL);
 }
 
-// --- On what a budget leaves
+// --- With little memory in the budget
 
-// A task without memory for more than it begins with, whose parent has been deep.
+// A task without memory for more than its first stack, whose parent has used much more.
 static long depth_of_a_pauper(char** argv) {
   been = tasks_or(argv, 0);
   (void)go_down(been, 0);
@@ -220,7 +220,7 @@ static long in_a_cage(char** argv) {
   return ended == JANUS_PANIC ? 7 : ended == JANUS_BUDGET_EXCEEDED ? 6 : 8;
 }
 
-// --- What the machine refuses
+// --- System calls that the machine refuses
 
 typedef struct instruction {
   uint16_t code;
@@ -228,10 +228,10 @@ typedef struct instruction {
   uint32_t k;
 } instruction;
 
-// madvise is answered with EPERM from now on: `advice`, or any (0).
+// From now on madvise fails with EPERM, for `advice` or for any advice (0).
 static int refuse_madvise(uint32_t advice) {
   const instruction filter[] = {
-      {0x20, 0, 0, 0},                                // the number
+      {0x20, 0, 0, 0},                                // the number of the system call
       {0x15, 0, (uint8_t)(advice != 0 ? 3 : 1), 28},  // madvise
       {advice != 0 ? 0x20 : 0x06, 0, 0, advice != 0 ? 32 : 0x00050001},
       {0x15, 0, 1, advice},
@@ -254,7 +254,7 @@ static long refused_later(char** argv) {
   return janus_nursery_await(nursery, NULL) == JANUS_PANIC ? 7 : 8;
 }
 
-// Another program, from whose start no guard is to be had that can be moved.
+// Executes another program, for which movable guards are refused from the start.
 static long without_growth(char** argv) {
   extern char** environ;
   if (!refuse_madvise(102)) return 77;
@@ -269,9 +269,10 @@ static long sizes(void) {
   return 0;
 }
 
-// --- What the handler breaks on
+// --- What makes the fault handler fail
 
-// What lies above a task's frames is the runtime's record of its stack. The handler needs it for the next step.
+// Damages the runtime's record of the stack, which is above the task's frames and which the handler needs for the next
+// step.
 static int64_t ruin_and_grow(void* arg) {
   (void)arg;
   enum { kPage = 4096, kTop = 1600 };
@@ -280,7 +281,7 @@ static int64_t ruin_and_grow(void* arg) {
   return go_down(250000, 0);
 }
 
-// On a stack of its own: who was spawned last runs first, in place of main, and waits.
+// Makes the task run on its own stack: the task that was spawned last runs first, in main's place, and waits.
 static long ruin(void) {
   gate = janus_channel_create(1, 1);
   janus_nursery* nursery = open_collecting();
@@ -311,7 +312,7 @@ static int64_t yield_without_memory(void* depth) {
   return 0;
 }
 
-// What a yield does there may be the first of its kind: who is next is fresh, and its stack is yet to be made.
+// The yield near the end of the stack may be the first one: the next task is fresh, and its stack must be made.
 static int run_drained(size_t depth, uint32_t on_exhaustion) {
   const janus_nursery_options options = {.on_error = JANUS_ON_ERROR_COLLECT,
                                          .on_exhaustion = on_exhaustion,
@@ -330,7 +331,7 @@ static int64_t touch_all(void* paid) {
   return 0;
 }
 
-// Pages by the hundred are moved for it.
+// A step of hundreds of pages must be paid for.
 static int large_steps_are_paid(void) {
   const janus_nursery_options options = {.budget = {.ops = 100000000, .memory = 8 << 20, .spawn_count = 10}};
   const janus_spawn_options large = {.stack_size = 1 << 20};
@@ -340,7 +341,7 @@ static int large_steps_are_paid(void) {
   return janus_nursery_await(cage, NULL) == 0 && paid >= 900 / 4 ? 0 : 9;
 }
 
-// --- What else goes on
+// --- Together with other operations
 
 static int64_t fork_and_grow(void* arg) {
   (void)arg;
@@ -360,7 +361,7 @@ static int64_t grow_until_forked(void* arg) {
   return 0;
 }
 
-// Nothing that growing needs is held by a thread that the child does not have.
+// Growing needs no lock that a thread could hold which the forked child does not have.
 static int64_t fork_among_others(void) {
   enum { kOthers = 8, kForks = 10 };
   janus_nursery* others = janus_nursery_open(NULL, NULL);
@@ -373,7 +374,7 @@ static int64_t fork_among_others(void) {
   return answer != 0 ? answer : theirs;
 }
 
-// Written by the kernel before anybody else touches it, at every size.
+// The kernel must be able to write to a frame that nothing else has touched, at every size.
 static UNPROBED int64_t ask_kernel(size_t bytes) {
   char buffer[bytes];
   __asm__ volatile("" : : "r"(buffer) : "memory");
@@ -410,7 +411,7 @@ static long churn(char** argv) {
   return janus_nursery_await(nursery, NULL);
 }
 
-// --- What a step takes: a fault, and two calls of the kernel
+// --- The time of a step: a fault and two system calls
 
 static UNPROBED void touch(size_t bytes) {
   char frame[bytes];
@@ -418,8 +419,8 @@ static UNPROBED void touch(size_t bytes) {
   __asm__ volatile("" : : "r"(frame) : "memory");
 }
 
-// In a task that has 64 KiB at first: into its guard, and into the next one, a step each, with a page each; or two
-// pages where it has taken these steps already.
+// In a task that begins with 64 KiB: touches the guard, then the next guard. Each takes a step and a page; or only a
+// page, if the task has taken these steps before.
 static int64_t take_steps(void* arg) {
   const size_t guards = 68500, next = 134000;
   int64_t* const spent = (int64_t*)arg;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# growth_test.py BUILD — stacks that grow: deep tasks work, overflow at the same depth whatever runs beside them, pay for
-# what they use, and go on or end as tasks where the machine refuses, forks, is asked to write, or is looked at meanwhile.
+# growth_test.py BUILD — growing stacks: deep tasks work; they overflow at the same depth whatever runs beside them;
+# they pay for what they use; and they go on or panic when the machine refuses to grow, in a forked child, when the
+# kernel writes to the stack, and while the tasks are listed.
 import json
 import pathlib
 import re
@@ -35,7 +36,7 @@ def ends_well(claim, program, *how, status=0, settings=None, **options):
 
 
 def look_at_depths(program, workers, most):
-    """The same, but for the page that a task begins in: also where its parents have been much deeper."""
+    """The depth of an overflow is the same to within a page, also if the task's parents have been much deeper."""
     settings = {'JANUS_WORKERS': workers, 'JANUS_STACK_MAX': most}
     depths = {}
     for how in ((), (100,), (3000,), (0, 1), (0, 5), (3000, 2), (0, 40), (0, 0, 900000), (0, 1, 500000), (3000, 1, 500000), (0, 5, 900000)):
@@ -50,14 +51,14 @@ def look_at_depths(program, workers, most):
 
 
 def look_while_it_grows(program):
-    """SIGQUIT lists the tasks, whose stacks it reads, while they grow and shrink."""
+    """SIGQUIT lists the tasks, reading their stacks, while these grow and shrink."""
     with subprocess.Popen([program, 'churn', '1000000'], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env=environment(JANUS_WORKERS=4)) as process:
-        process.stdout.readline()  # from now on the signal is the runtime's
+        process.stdout.readline()  # from here on the runtime handles the signal
         told = []
         reader = threading.Thread(target=lambda: told.extend(process.stderr))
         reader.start()
-        # Signals that come while a list is written are one signal.
+        # Signals that arrive while a list is written count as one.
         deadline = time.monotonic() + 60
         while sum(line.count(b'task') for line in told) <= 100 and time.monotonic() < deadline:
             process.send_signal(signal.SIGQUIT)
@@ -82,7 +83,7 @@ def look_at_large_ones(program):
 
 
 def look_at_marks(program):
-    """The deepest of each name, in steps; of whoever has grown."""
+    """The deepest stack of each name, in steps, of tasks whose stacks have grown."""
     settings = {'JANUS_STATS': 1, 'JANUS_WORKERS': 1}
     told = re.findall(rb'(?m)^janus: stack_peak +(\d+) of (.+)$', ends(program, 'deep', settings=settings).stderr)
     sizes = {re.sub(rb'^0x[0-9a-f]+ ', b'', name): int(size) for size, name in told}
@@ -114,7 +115,7 @@ def the_order_is_the_same_without(program, others):
 
 
 def look_at_many(program):
-    """Three seconds and 2.4 GB, on two CPUs of which others had their share; where there is not as much memory, nothing."""
+    """Takes three seconds and 2.4 GB on two busy CPUs; skipped on machines with less memory."""
     needed = 4 << 30
     available = re.search(r'MemAvailable: +(\d+) kB', pathlib.Path('/proc/meminfo').read_text(encoding='utf-8'))
     limit = re.search(rb'bytes_limit +(\d+)', ends(program, 'sizes', settings={'JANUS_STATS': 1}).stderr)
@@ -177,7 +178,7 @@ def look_at(program, compiler):
             continue
         why = {told.group(1) for told in OVERFLOW.finditer(done.stderr)}
         if advice == 102:
-            # A step takes guards away and makes none.
+            # A step removes guards and makes none.
             tap.check(f'{compiler}: a filter that comes later and refuses new guards: stacks that have theirs grow',
                       done.returncode == 8 and not why, f'{done.returncode} {done.stderr[-400:]}')
             continue
@@ -196,7 +197,7 @@ def look_at(program, compiler):
     with_little_address_space(program)
     if compiler == 'gcc':
         look_at_many(program)
-        # Others touch each page on the way.
+        # Printed for comparison: the time of a step, and that of touching a page.
         print(f"# {ends(program, 'time', settings={'JANUS_WORKERS': 1}).stdout.decode().strip()}")
 
 

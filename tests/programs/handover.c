@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// handover [stay]: a client and a server hand each other elements directly, until a request is never answered: both wait,
-// each by a wait that began after a hand-over. main awaits them, which is a deadlock; with `stay` it closes the channels at
-// the end of its input.
+// handover [stay]: a client and a server pass elements directly to each other, until a request is never answered. Both
+// then wait, each in a wait that began with a direct hand-over. main awaits them, which is a deadlock; with `stay` it
+// closes the channels at the end of its input.
 #include <errno.h>
 #include <janus/rt.h>
 
@@ -13,7 +13,7 @@ __attribute__((noinline)) static int ask(void) {
   long value = 1;
   int status = janus_channel_send(requests, &value);
   if (status == 0) status = janus_channel_recv(answers, &value);
-  __asm__ volatile("");  // so that the last call is none that this function becomes
+  __asm__ volatile("");  // keeps the call above from becoming a tail call
   return status;
 }
 static int64_t client(void* unused) {

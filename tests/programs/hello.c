@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hello [N]: N tasks say hello.
+// hello [N]: N tasks print hello.
 #include "size.h"
 
 static int64_t greet(void* arg) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hello [N]: N tasks greet through a channel, and one counts.
+// hello [N]: N tasks send greetings through a channel, and one task counts them.
 #include <janus/rt.hpp>
 
 #include "size.h"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# hostile_test.py [--fewer] BUILD [PROGRAM...] — tests/programs/hostile: each program is an attack and its own judge; its name is
-# the claim. Compiled by the installed janus-cc, run on 1, 2 and 4 workers and from a seed. Speaks TAP, and leaves the attack table in
-# BUILD/hostile.txt. With --fewer on 2 workers and from a seed, with short rounds of what is measured, and no table.
-# docs/decisions/0150
+# hostile_test.py [--fewer] BUILD [PROGRAM...] — tests/programs/hostile: each program is an attack and judges itself;
+# its name is the claim. Compiled by the installed janus-cc, and run on 1, 2 and 4 workers and with a seed. Speaks TAP,
+# and writes the table of attacks to BUILD/hostile.txt. With --fewer on 2 workers and with a seed, with shorter
+# measurements and without the table. docs/decisions/0150
 import concurrent.futures
 import pathlib
 import re
@@ -25,13 +25,13 @@ def claim_of(source):
 
 
 def directive(source, name, otherwise):
-    """A line `// Name: words` of the head of the source."""
+    """The words of a line `// Name: words` at the head of the source."""
     found = re.search(rf'^// {name}: (.*)$', source.read_text(), re.M)
     return found[1] if found else otherwise
 
 
 def compile_program(janus_cc, source, output):
-    """As a program, or, where `// Host:` says so, into a program with a libc."""
+    """Compiles a program with janus-cc, or, if it has `// Host:`, a host program with a libc."""
     standard = '-std=c++20' if source.suffix == '.cpp' else '-std=c11'
     if not directive(source, 'Host', ''):
         return run([janus_cc, *OPTIONS, standard, source, '-o', output], timeout=120, env=environment())
@@ -44,7 +44,8 @@ def how_of(settings):
     return 'seeded' if 'JANUS_SEED' in settings else f"{settings['JANUS_WORKERS']} workers"
 
 
-# What has no step in hostile/calls.h, and why. What is free of charge (docs/budgets.md) need not have one.
+# Functions that need no step in hostile/calls.h, by reason. Functions that are free of charge (docs/budgets.md) need
+# none either.
 NO_STEP = {
     'answer that they are not in this release': 'janus_select janus_sleep_ns janus_blocking janus_task_pin janus_task_unpin '
                                                 'janus_safepoint_stop janus_safepoint_resume janus_cap_derive janus_cap_revoke',
@@ -56,7 +57,7 @@ NO_STEP = {
 
 
 def declared(include):
-    """The functions of the public headers, and whether each takes anything."""
+    """The functions of the public headers, and whether each has parameters."""
     text = ''.join(re.sub(r'//.*|^#.*', '', path.read_text(), flags=re.M) for path in sorted(include.rglob('*.h')))
     return {name: taken.strip() not in ('', 'void') for name, taken in
             re.findall(r'^(?:static inline |JANUS_\w+(?:\([^;{]*?\)+)? )?[\w ]+?[ *]+(janus_\w+)\(([^;{]*)\)(?:;| \{)', text, re.M)}
@@ -72,7 +73,7 @@ def forgotten(include):
 
 
 class Figures:
-    """What programs say of themselves: `figure: KEY: VALUE` for one column of the table."""
+    """What the programs measured: lines `figure: KEY: VALUE`, one column of the table per run."""
 
     def __init__(self):
         self.rows = {}
@@ -127,7 +128,7 @@ def main():
 
 
 def table(outcomes, figures, chosen):
-    """Claims with their outcomes, and what programs measured, a column for each setting."""
+    """The claims with their outcomes, and what the programs measured, with a column for each setting."""
     width = max(map(len, [*outcomes, *figures.rows]), default=0)
     lines = [f'{claim:{width}}  {outcome}' for claim, outcome in outcomes.items()]
     if figures.rows:

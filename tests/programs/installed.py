@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# installed.py — what tests share that need an installation: one in a directory of its own, and programs compiled there
-# as a user would.
+# installed.py — common parts of tests that need an installation: an installation in a directory of its own, and
+# programs compiled there as users would.
 import atexit
 import os
 import pathlib
@@ -12,13 +12,13 @@ import tempfile
 
 here = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent / 'harness'))
-from tap import Tap, skip_all, skip_all_without  # noqa: E402, F401 (for those who import this)
+from tap import Tap, skip_all, skip_all_without  # noqa: E402, F401 (used by importers)
 
 _tried = os.environ.get('JANUS_TEST_COMPILERS', 'gcc clang').split()
 compilers = [c for c in ('gcc', shutil.which('clang') and 'clang' or 'clang-14') if shutil.which(c) and c.split('-')[0] in _tried]
 _cxx = {'gcc': 'g++', 'clang': 'clang++', 'clang-14': 'clang++-14'}
 
-# Programs, and what a reduced size of each prints.
+# Programs, and what each prints at a reduced size.
 programs = {
     'hello.c': ('3', None),
     'hello.cpp': ('3', None),
@@ -31,15 +31,15 @@ programs = {
 
 
 def work_directory():
-    """It goes when the test ends, however deep the paths in it are."""
+    """Removed at the end of the test, however deep the paths in it are."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix='janus-programs-'))
-    directory.chmod(0o755)  # some tests run a program as nobody
+    directory.chmod(0o755)  # some tests run a program as user nobody
     atexit.register(subprocess.run, ['rm', '-rf', directory], check=False, timeout=120)
     return directory
 
 
 def install(build, work):
-    """meson install into `work`; the path of janus-cc there, or of one installed elsewhere (JANUS_CC)."""
+    """Runs `meson install` into `work`. Returns the path of janus-cc there, or of one installed elsewhere (JANUS_CC)."""
     if 'JANUS_CC' in os.environ:
         return pathlib.Path(os.environ['JANUS_CC'])
     subprocess.run(['meson', 'install', '-C', build, '--no-rebuild', '--quiet', '--destdir', work / 'root'], check=True,
@@ -53,18 +53,18 @@ def environment(**settings):
 
 
 def build(janus_cc, source, output, compiler='gcc'):
-    """Compiles a program as a user would; the finished process."""
+    """Compiles a program as a user would; returns the finished process."""
     options = ['-O2', '-Wall', '-Wextra', '-Werror', '-std=' + ('c++20' if source.suffix == '.cpp' else 'c11')]
     libraries = ['-lbearssl'] if source.stem == 'treehash' else []
     return subprocess.run([janus_cc, *options, source, *libraries, '-o', output], capture_output=True, text=True,
                           env=environment(CC=compiler, CXX=_cxx[compiler]), timeout=120)
 
 
-PATIENCE = 8  # how many times longer than its emulator's processor time a machine may take by the clock: the host may be busy
+PATIENCE = 8  # how many times its emulator's processor time a machine may take in real time: the host may be busy
 
 
 def run_emulator(command, seconds, **options):
-    """A machine's end. Its emulator may take so many seconds of processor time; then it dies of SIGXCPU."""
+    """The finished process. The emulator gets `seconds` of processor time; after that it dies of SIGXCPU."""
     def limit():
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.RLIM_INFINITY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -72,7 +72,7 @@ def run_emulator(command, seconds, **options):
 
 
 def run(command, timeout=60, **options):
-    """A program's end: status, stdout, stderr. Status 124 if it had to be stopped."""
+    """The finished process with stdout and stderr. Status 124 if it had to be stopped."""
     try:
         return subprocess.run(command, capture_output=True, timeout=timeout, stdin=subprocess.DEVNULL, **options)
     except subprocess.TimeoutExpired as late:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nqueens [N]: in how many ways N queens stand on an N x N board. A task for each way to fill the first rows, loops
-// with yield checks below them.
+// nqueens [N]: counts the ways to place N queens on an N x N board. A task for each way to fill the first rows; below
+// these, loops with yield checks.
 #include "size.h"
 
 #ifndef TASK_ROWS
@@ -8,7 +8,7 @@
 #endif
 enum { kTaskRows = TASK_ROWS, kMaxQueens = 16 };
 
-// Columns and diagonals that are taken, as bits of the next row.
+// The columns and diagonals that are attacked, as bits of the next row.
 struct board {
   uint32_t columns, left, right;
   int row, size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// own_fault HOW: faults whose instruction pointer is in the runtime's text, or in code that it calls; own_fault_test.py
-// says what must be seen of each. Also compiled into a program with a libc.
+// own_fault HOW: faults in the runtime's own code, or in code that the runtime calls. own_fault_test.py checks what can
+// be seen of each. Also compiled as a host program with a libc.
 #include <janus/rt.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@ static int64_t nothing(void* arg) {
   return 0;
 }
 
-// A stray store that no guard stops. A task that waits at a channel alone has its place in the queue on its own stack:
-// two words that lead to the queue's head, which leads back. The head is spoilt; the next call follows it with the
-// channel's lock held.
+// A stray write that no guard page stops. The queue entry of a task that waits at a channel is on the task's own stack;
+// its two words lead to the queue's head, which leads back. The head is damaged, and the next call follows it while it
+// holds the channel's lock.
 static uintptr_t* volatile waits_below;
 static janus_task waiter;
 
@@ -52,7 +52,7 @@ static int64_t receive_from_ruins(void* channel) {
 
 static int64_t copy_from_nowhere(void* arg) {
   static char buffer[4096];
-  void* (*volatile copy)(void*, const void*, size_t) = memcpy;  // the runtime's, in a program of ours
+  void* (*volatile copy)(void*, const void*, size_t) = memcpy;  // in the project's programs: the runtime's memcpy
   copy(buffer, arg, sizeof buffer);
   return 0;
 }
@@ -67,7 +67,7 @@ static int64_t leave_a_local(void* arg) {
   return janus_local_set(key, (void*)0x20);
 }
 
-// A compiler's mistake: rsp is off by 8 in a call.
+// A compiler's error: rsp is off by 8 at a call.
 static int64_t misalign(void* arg) {
   static const janus_nursery_options options = {.name = "misaligned"};
   static long value;
@@ -108,7 +108,7 @@ static int64_t misalign(void* arg) {
   return 0;
 }
 
-// Functions that are no addresses: the call itself faults.
+// Functions at addresses that are not canonical: the call itself faults.
 static int64_t call_what_is_none(void* arg) {
   (void)arg;
   janus_local_key key;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# own_fault_test.py BUILD — a fault in the runtime's own text ends the process with a dump and status 134; one in what
-# the runtime calls for a task, or in a copy that the task asked for, is the task's. Whoever linked the program.
+# own_fault_test.py BUILD — a fault in the runtime's own code ends the process with a dump and status 134. A fault in
+# code that the runtime calls for a task, or in a copy that the task asked for, is the task's panic. In programs of
+# every linker.
 import re
 import shutil
 import signal
@@ -19,7 +20,7 @@ TASKS = rb'janus: task \d+ panicked: invalid memory access at 0x%s;'
 
 
 def links(janus_cc):
-    """Programs by name: what janus-cc links, at fixed addresses and at any, and a host's own, each with its linkers."""
+    """Programs by name: linked by janus-cc at fixed addresses and position-independent, and host programs by each linker."""
     source = here / 'own_fault.c'
     plain = environment(PKG_CONFIG_PATH=janus_cc.parent.parent / 'lib/pkgconfig')
     flags = run(['pkg-config', '--cflags', '--libs', 'janus-rt'], env=plain).stdout.decode().split()

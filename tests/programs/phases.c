@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// phases PHASE...: says the name of each phase as it begins, and goes on to the next when a byte comes in.
-// pinning_test.py looks on from outside.
+// phases PHASE...: prints the name of each phase at its beginning, and goes on to the next phase when it reads a byte.
+// pinning_test.py watches from outside.
 #include <janus/rt.h>
 #include <string.h>
 
-static int over;  // the phase that is over, from 1
+static int over;  // the number of the last phase that is over, from 1
 
 static void* read_byte(void) {
   static char byte;
   return janus_syscall(0, 0L, &byte, 1L) == 1 ? &byte : NULL;
 }
 
-// Holds the worker in the kernel, as a plugin that reads would.
+// Occupies the worker in a system call, as a plugin that reads would.
 static int64_t wait_for_byte(void* phase) {
   (void)read_byte();
   __atomic_store_n(&over, (int)(intptr_t)phase, __ATOMIC_RELEASE);
@@ -23,9 +23,9 @@ static int64_t work(void* phase) {
   return 0;
 }
 
-// main alone, in a loop that never yields. What it waits for comes by way of the clock, since a read would be a sleep.
+// main alone, in a loop that never yields. It polls the clock, since waiting for input would be a sleep.
 static void work_alone(void) {
-  const uint64_t until = janus_now_ns() + 120000000000;  // whoever looks on ends it
+  const uint64_t until = janus_now_ns() + 120000000000;  // the test ends the program before
   while (janus_now_ns() < until) continue;
 }
 
@@ -37,7 +37,7 @@ static void work_together(int phase) {
   janus_nursery_destroy(nursery);
 }
 
-// main is one of those that work, and is left alone without having waited for anybody.
+// main is one of the working tasks, and is left alone without having waited for anything.
 static void work_beside(int phase) {
   janus_nursery* nursery = janus_nursery_open(NULL, NULL);
   janus_nursery_spawn_in(nursery, wait_for_byte, (void*)(intptr_t)phase, NULL);

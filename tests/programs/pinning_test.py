@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# pinning_test.py BUILD — where workers run, as /proc shows it: a program that does one thing at a time is free to go
-# anywhere, workers that have work side by side keep to a CPU each, and whoever is left alone is free again. The process
-# has its own name.
+# pinning_test.py BUILD — on which CPUs workers run, according to /proc: a program that does one thing at a time may run
+# anywhere, workers that work at the same time are pinned to one CPU each, and the last one working is free again. The
+# process has its own name.
 import os
 import pathlib
 import subprocess
@@ -18,7 +18,7 @@ everywhere = os.sched_getaffinity(0)
 
 
 def threads(process):
-    """By name: the CPUs that it may use."""
+    """By name: the CPUs on which the thread may run."""
     found = {}
     for task in pathlib.Path(f'/proc/{process.pid}/task').iterdir():
         try:
@@ -48,7 +48,7 @@ class Program:
         self.process.stdin.flush()
 
     def comes_to(self, claim, holds, patience=60.0):
-        """In the end it is so, and a little later still."""
+        """Waits until the condition holds, and checks that it still holds a little later."""
         until = time.monotonic() + patience
         held = False
         while not held and time.monotonic() < until:
@@ -72,7 +72,7 @@ def all_free(seen):
 
 
 def none_shared(seen):
-    """Whoever is pinned is so alone, and somebody is."""
+    """At least one worker is pinned, and no two to the same CPU."""
     pinned = [min(cpus) for cpus in seen.values() if len(cpus) == 1]
     return pinned and len(pinned) == len(set(pinned))
 

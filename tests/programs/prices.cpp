@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// prices: what a call of each function costs, a line `NAME OPS` each; prices_test.py holds that against
-// docs/budgets.md. Functions that do not come back are not called: they have no price.
+// prices: prints what a call of each function costs, in lines `NAME OPS`; prices_test.py compares them with
+// docs/budgets.md. Functions that do not return have no price and are not called.
 #include <janus/llvm.h>
 #include <janus/rt.h>
 
-// Of no public header: what function-local statics call (linker/cxx), and streams (linker/c).
+// Functions of no public header: called by function-local statics (linker/cxx) and by streams (linker/c).
 extern "C" {
 int janus_once_begin(uint8_t* flag);
 void janus_once_end(uint8_t* flag, int is_done);
@@ -43,7 +43,7 @@ int64_t nothing(void*) {
   return 0;
 }
 
-// What a call needs stands ready before it is measured: `turn` counts the calls.
+// What a call needs is prepared before the measurement; `turn` counts the calls.
 const Price prices[] = {
     {"janus_alloc", [] { blocks[turn] = janus_alloc(64); }},
     {"janus_realloc", [] { blocks[turn] = janus_realloc(blocks[turn], 5000); }},
@@ -88,13 +88,13 @@ const Price prices[] = {
     {"janus_yield_slow", [] { janus_yield_slow(); }},
     {"janus_scheduler_yield",
      [] {
-       if (turn == 0) janus_scheduler_yield();  // the first of all is free
+       if (turn == 0) janus_scheduler_yield();  // the very first yield is free
        janus_scheduler_yield();
      }},
     {"janus_yield",
      [] {
        if (turn % 2 == 1) return;
-       janus_yield_check(1);  // so that something was charged in between
+       janus_yield_check(1);  // charges something in between
        janus_yield();
      }},
     {"janus_sleep_ns", [] { janus_sleep_ns(0); }},

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# prices_test.py BUILD — every function that the archive exports to programs costs what docs/budgets.md says below the
-# heading "What each call costs", and at least one op, or stands with its reason in the table below "Free of charge".
-# Speaks TAP.
+# prices_test.py BUILD — every function that the archive exports costs what docs/budgets.md says under "What each call
+# costs", and at least one op; or it is listed with a reason in the table under "Free of charge". Speaks TAP.
 import re
 import subprocess
 import sys
@@ -20,8 +19,8 @@ def symbols(archive, which, kind):
 
 
 def exported(prefix):
-    """What the archive defines, and what of it programs call: by a public header, or through what is linked into them
-    besides, the C library and what C++ needs."""
+    """What the archive defines for programs: functions of the public headers, and functions called by what is linked into
+    programs besides: the C library and what C++ needs."""
     defined = symbols(prefix / 'lib/libjanus_rt.a', '--defined-only', 'TW')
     called = symbols(prefix / 'lib/libjanus_c.a', '--undefined-only', 'U')
     for header in (prefix / 'include/janus').rglob('*.h*'):
@@ -30,7 +29,7 @@ def exported(prefix):
 
 
 def rows_below(heading):
-    """Of the first table there: the functions that a row's first column names, and what its second says."""
+    """The first table under the heading: the functions that a row's first column names, and the text of its second."""
     text = (root / 'docs/budgets.md').read_text()
     section = re.search(rf'^#+ {heading}\b.*?\n(.*?)(?=^#|\Z)', text, re.M | re.S)
     table = re.search(r'(?:^\|.*\n)+', section[1] if section else '', re.M)
@@ -43,7 +42,7 @@ def free_of_charge():
 
 
 def listed_prices():
-    """Of the simplest call that there is."""
+    """The prices of the simplest call of each function."""
     return {name: int(re.match(r'\d+', price)[0]) for names, price in rows_below('What each call costs') for name in names}
 
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// primes [LIMIT]: the primes below LIMIT by a chain of channels: a task for every prime found takes numbers from the
-// channel before it and hands on those that its prime does not divide.
+// primes [LIMIT]: finds the primes below LIMIT with a chain of channels: the task of each prime reads numbers from the
+// channel before it and passes on those that its prime does not divide.
 #include "size.h"
 
 struct stage {
   janus_channel *in, *out;
-  long prime;  // or the limit, in the first stage
+  long prime;  // in the first stage: the limit
 };
 
 static int64_t generate(void* arg) {
@@ -37,7 +37,7 @@ static long primes_below(long limit) {
   return found;
 }
 
-// The head of the chain grows a stage for each number that comes through; the stages end when the numbers do.
+// Adds a stage for each number that reaches the end of the chain. The stages end when the numbers do.
 static long sieve(janus_nursery* nursery, janus_channel* first) {
   long found = 0, prime;
   janus_channel* in = first;
@@ -47,7 +47,7 @@ static long sieve(janus_nursery* nursery, janus_channel* first) {
     janus_channel* out = janus_channel_create(sizeof(long), 16);
     *stage = (struct stage){in, out, prime};
     if (!janus_nursery_spawn_in(nursery, filter, stage, NULL).raw) return -1;
-    in = out;  // the stage is its task's from here on, and may be gone
+    in = out;  // from here on only the task uses the stage, which may be gone already
   }
   janus_channel_release(in);
   return found;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# process_test.py BUILD — the process: exit statuses, settings, signals, contained panics, and nothing needed of the
-# system around it.
+# process_test.py BUILD — the process: exit statuses, settings, signals, contained panics, and that it needs nothing
+# from its surroundings.
 import ctypes
 import fcntl
 import os
@@ -21,7 +21,7 @@ from installed import Tap, build, environment, here, install, run, work_director
 tap = Tap()
 work = work_directory()
 ends = work / 'ends'
-SAID = b'abcdefg\nh1ijk'  # by `ends say`
+SAID = b'abcdefg\nh1ijk'  # printed by `ends say`
 
 
 def ends_with(claim, status, *how, stderr=rb'', stdout=None, settings={}, **options):
@@ -92,7 +92,7 @@ def contained():
 
 
 def unread():
-    """What the runtime says goes to a pipe that is full: the program goes on, and tells later what was lost."""
+    """The runtime's lines go to a full pipe: the program goes on, and later reports how many lines were lost."""
     for workers in (1, 4):
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
@@ -173,7 +173,7 @@ def bounded():
 
 
 def refused():
-    """Room for some threads, not for all: main must not have begun."""
+    """There is room for some threads, but not for all: main must not start."""
     done = ends_with('without threads for all workers it is status 2, and main has not run', 2, 'return', '0', stdout=b'',
                      settings={'JANUS_WORKERS': 1000},
                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (128 << 20, 128 << 20)))
@@ -182,7 +182,7 @@ def refused():
 
 
 def short_of_memory():
-    """Limits at which some of the stacks and threads that the workers need are there: which, is a matter of timing."""
+    """Limits at which only some of the workers' stacks and threads can be made; which ones depends on timing."""
     def is_told(done):
         return done.returncode == 7 or done.returncode == 2 and done.stderr.startswith(b'janus: ')
     for mode, settings in (('', {'JANUS_WORKERS': 4}), (', deterministic', {'JANUS_WORKERS': 1, 'JANUS_SEED': 1})):
@@ -197,7 +197,7 @@ def short_of_memory():
 
 
 def refuse_call(number):
-    """In the child before it executes the program: a filter that answers the system call with EPERM. OSError: there are none here."""
+    """Runs in the child before the program: a filter that answers the system call with EPERM. Raises OSError if filters do not work."""
     words = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x50001), (0x06, 0, 0, 0x7fff0000)]
     code = b''.join(struct.pack('HBBI', *word) for word in words)
     buffer = ctypes.create_string_buffer(code)
@@ -264,10 +264,11 @@ def signals():
 
 
 class Asked:
-    """A program that has said that it is there, asked by SIGQUIT for its tasks, and then told to end."""
+    """A program that has printed its first line, is asked by SIGQUIT for its tasks, and is then told to end."""
 
     def __init__(self, *how, program=ends, below=(), times=1, shown=None, **settings):
-        """`shown`: asked again, 50 times at most, until that many places match it: a list waits 50 ms for each, and a busy machine may not."""
+        """`shown`: (count, pattern). Asks again, up to 50 times, until the answer has `count` matches: a list waits only 50 ms for
+        each place, which may be too short on a busy machine."""
         process = subprocess.Popen([*below, program, *how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env=environment(**settings))
         try:
@@ -284,7 +285,7 @@ class Asked:
                 again += 1
             self.still_runs = process.poll() is None
             process.stdin.close()
-            if how[0] not in ('sit', 'stay'):  # which end with their input
+            if how[0] not in ('sit', 'stay'):  # these end when their input ends
                 process.send_signal(signal.SIGTERM)
             self.status = process.wait(timeout=120)
             reader.join()
@@ -294,7 +295,7 @@ class Asked:
 
     @staticmethod
     def ask(process, told, answers):
-        """Until there are as many answers and the thread that lists is gone: one that comes earlier is no question of its own."""
+        """Waits for `answers` answers and for the end of the listing thread: a signal before that would not be a new question."""
         tasks = pathlib.Path(f'/proc/{process.pid}/task')
         threads = len(list(tasks.iterdir()))
         process.send_signal(signal.SIGQUIT)
@@ -336,7 +337,8 @@ def lists():
             ('one whose call waits in the kernel, too', r'runs task \d+ <read_input>\njanus:   at .*<read_input\+')):
         tap.check(claim, re.search(pattern, asked.text), repr(asked))
     tap.check('and what it read was restarted', asked.status == 143 and 'interrupted' not in asked.text, repr(asked))
-    if strace := shutil.which('strace'):  # the thread that lists is there before the handler that starts it has ended
+    # so that the listing thread is there before the handler that starts it has returned
+    if strace := shutil.which('strace'):
         late = [strace, '-D', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=clone3', '-e', 'inject=clone3:delay_exit=30000']
         asked = Asked('spins', below=late, shown=(3, places), JANUS_WORKERS=4, JANUS_GRACE=100)
         tap.check('a task is shown where it stands, not the handler that interrupted it',
@@ -371,13 +373,13 @@ def lists():
 
 
 def places_after_a_handover():
-    """A wait that began by a direct hand-over returns past a function that links no frame: the list still shows who waits."""
+    """A wait that began with a direct hand-over returns through a function without a frame; the list must still show the waiter."""
     program = work / 'handover'
     for options in (['-O0', '-g'], ['-O2'], ['-O2', '-fno-omit-frame-pointer']):
         made = subprocess.run([janus_cc, *options, here / 'handover.c', '-o', program], capture_output=True, text=True, env=environment(), timeout=60)
         name = ' '.join(options)
         wait = r'<%s> waits at a channel 0x[0-9a-f]+ \(0 of 0\); nursery -/-\njanus:   at 0x[0-9a-f]+ <%s\+0x[0-9a-f]+>%s\n'
-        # Without frame pointers the walk loses its way behind the first frame of the program.
+        # Without frame pointers the walk ends after the program's first frame.
         server, client = ('[^\n]*',) * 2 if name == '-O2' else ('', r' 0x[0-9a-f]+ <client\+0x[0-9a-f]+>')
         for workers in (1, 2):
             dead = run([program], env=environment(JANUS_WORKERS=workers), timeout=60)
@@ -426,7 +428,7 @@ def closed_pipes():
 
 
 def says_all():
-    """What was written before the end arrives, in order, whatever the end is."""
+    """Output written before the end of the program arrives in order, however the program ends."""
     endings = {'return 5': 5, 'exit 6': 6, 'c-exit 7': 7, 'c-_exit 8': 8, 'unread 0': 1, 'c-abort': -signal.SIGABRT, 'panic': -signal.SIGABRT,
                'crash': -signal.SIGABRT, 'overflow': -signal.SIGABRT, 'free-twice': -signal.SIGABRT, 'deadlock': 3,
                f'kill {signal.SIGUSR1:d}': -signal.SIGUSR1, f'kill {signal.SIGSEGV:d}': -signal.SIGSEGV, 'tidy': 9}
@@ -444,7 +446,7 @@ def says_all():
 
 
 class SlowReader:
-    """A program whose descriptor 1 is a full pipe, while what its descriptor 5 says is read."""
+    """A program whose descriptor 1 is a full pipe; what it writes to descriptor 5 is read."""
 
     def __init__(self, *how, below=(), **settings):
         self.reader, writer = os.pipe()
@@ -462,7 +464,7 @@ class SlowReader:
         for task in pathlib.Path(f'/proc/{self.process.pid}/task').iterdir():
             try:
                 names.append((task / 'comm').read_text().strip())
-            except OSError:  # it has just ended
+            except OSError:  # the thread has just ended
                 pass
         return names
 
@@ -492,7 +494,7 @@ class SlowReader:
 
 
 def slow_readers():
-    """Whoever waits for a reader costs nobody anything, and leaves nothing behind."""
+    """A task that waits for a reader holds up no other task, and its wait leaves nothing behind."""
     done = build(janus_cc, here / 'slow_reader.c', work / 'slow_reader')
     if not tap.check('slow_reader.c compiles', done.returncode == 0, done.stderr):
         return
@@ -533,7 +535,7 @@ def slow_readers():
         until = time.monotonic() + 20
         while 'ppoll(' not in log.read_text() and time.monotonic() < until:
             time.sleep(0.005)
-        time.sleep(1)  # this is what is measured: how often it looks while the reader does nothing
+        time.sleep(1)  # measures how often it looks while the reader does nothing
         calls = log.read_text().count('ppoll(')
         got = program.drain(program.reader, size)
         ended = program.end()
@@ -551,7 +553,7 @@ def slow_readers():
 
 
 def quota_of_groups():
-    """The least number of CPUs that a control group of this process, or one above it, grants in whole; none: infinity."""
+    """The least quota, in whole CPUs, of this process's control group and those above it; infinity if there is none."""
     mounts = [(line.split()[3], pathlib.Path(line.split()[4]), *line.split(' - ')[1].split()[::2])
               for line in pathlib.Path('/proc/self/mountinfo').read_text().splitlines()]
     quotas = [float('inf')]

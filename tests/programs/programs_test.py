@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# programs_test.py BUILD — the programs, compiled by the installed janus-cc, do what they say with any number of
+# programs_test.py BUILD — the programs, compiled by the installed janus-cc, give the right results with any number of
 # workers.
 import re
 import sys
@@ -13,7 +13,7 @@ root = here.parent.parent
 
 
 def every_function(compiler):
-    """A program that takes the address of all that the headers declare."""
+    """A program that takes the address of every function of the headers."""
     frozen = (root / 'tests/abi/frozen.c').read_text()
     names = sorted(set(re.findall(r'^[\w* ]+?\b(janus_(?!test_)\w+)\(', frozen, re.M)))
     source = work / 'every.c'
@@ -30,7 +30,7 @@ def every_function(compiler):
 
 
 def programs_of_the_readme(compiler):
-    """The programs that README.md shows do what one expects of them."""
+    """The programs in README.md do what they should."""
     blocks = re.findall(r'(?:^    .*\n|^\n)+', (root / 'README.md').read_text(), re.M)
     texts = [re.sub(r'^\$.*\n', '', re.sub('^    ', '', block, flags=re.M), flags=re.M) for block in blocks]
     outputs = {'rt.h': ['hello, moon, from task', 'hello, stars, from task'], 'rt.hpp': ['75025']}

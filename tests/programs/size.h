@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one argument of these programs: how much of it. Ends the program with status 2 if it makes no sense.
+// The only argument of these programs: a size. Ends the program with status 2 if it is not valid.
 #ifndef JANUS_TESTS_PROGRAMS_SIZE_H
 #define JANUS_TESTS_PROGRAMS_SIZE_H
 

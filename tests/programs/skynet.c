@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// skynet [LEAVES]: every task spawns ten, down to the leaves, which return their number; all add up what they join.
+// skynet [LEAVES]: every task spawns ten tasks, down to the leaves, which return their number; every other task returns
+// the sum of its children's results.
 #include "size.h"
 
 struct node {
@@ -32,7 +33,7 @@ int main(int argc, char** argv) {
   struct node root = {0, size_argument(argc, argv, 1000000, 100000000)};
   long power = 1;
   while (power < root.leaves) power *= 10;
-  root.leaves = power;  // the next power of ten
+  root.leaves = power;  // LEAVES rounded up to a power of ten
   const int64_t sum = skynet(&root);
   janus_print(1, "%ld leaves, sum %lld\n", root.leaves, (long long)sum);
   return sum != root.leaves * (root.leaves - 1) / 2;

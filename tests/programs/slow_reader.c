@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// slow_reader HOW: writes to readers that take their time; process_test.py is the reader.
-//   write BYTES       a task writes so many to descriptor 1, main waits for it; then "written" on stderr, and reads its input to the end
-//   two BYTES         as write; another task writes as many to descriptor 5 once the first one waits
-//   cancel            two tasks write to descriptor 1, whose reader never reads; main cancels them, first the one that waits for the other
+// slow_reader HOW: writes to slow readers. process_test.py is the reader.
+//   write BYTES       a task writes BYTES to descriptor 1, main awaits it; then prints "written" on stderr and reads its input to the end
+//   two BYTES         as `write`; another task writes BYTES to descriptor 5 as soon as the first one waits
+//   cancel            two tasks write to descriptor 1, which nobody reads; main cancels both, first the one that waits for the other
 #include <errno.h>
 #include <janus/rt.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// treehash [DIR]: the SHA-256 of every regular file below DIR, as `find DIR -type f -print0 | LC_ALL=C sort -z |
-// xargs -0 sha256sum` prints it. A task for each directory, one for each file; a directory's task awaits a nursery with
-// what lies in it. What cannot be read is reported on stderr, the rest is hashed all the same, and the status is 1.
+// treehash [DIR]: prints the SHA-256 of every regular file below DIR, like `find DIR -type f -print0 | LC_ALL=C sort -z
+// | xargs -0 sha256sum`. There is a task for each directory and one for each file; a directory's task awaits a nursery
+// with the tasks of its entries. What cannot be read is reported on stderr, the rest is hashed nevertheless, and the
+// status is 1.
 // docs/decisions/0052
 #include <bearssl.h>
 #include <janus/rt.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- What the kernel is asked, on x86_64
+// ---- System calls, on x86_64
 // -----------------------------------------------------------------------------
 
 enum {
@@ -91,8 +92,8 @@ enum { kDigestBytes = br_sha256_SIZE, kPieceBytes = 64 * 1024, kPathBytes = 4096
 
 struct entry {
   struct entry* parent;
-  struct entry* next;      // in its directory, sorted
-  struct entry* children;  // of a directory
+  struct entry* next;      // the next one in its directory, sorted
+  struct entry* children;  // if it is a directory
   uint8_t is_directory;
   uint8_t is_hashed;
   uint8_t digest[kDigestBytes];
@@ -112,7 +113,7 @@ static struct entry* new_entry(struct entry* parent, const char* name, int is_di
   return entry;
 }
 
-// No slash is added behind a DIR that ends in one: find does not, either.
+// find adds no slash to a DIR that ends in one, so this program does not either.
 static int needs_slash(const struct entry* directory) {
   return directory->name_length == 0 || directory->name[directory->name_length - 1] != '/';
 }
@@ -123,7 +124,7 @@ static size_t path_length(const struct entry* entry) {
   return length;
 }
 
-// The path as find prints it, of any length; to be freed.
+// The path as find prints it, of any length. The caller frees it.
 static char* path_of(const struct entry* entry) {
   char* path = janus_alloc(path_length(entry) + 1);
   if (!path) return NULL;
@@ -137,7 +138,7 @@ static char* path_of(const struct entry* entry) {
   return path;
 }
 
-// The order in which whole paths sort bytewise: what lies in the directory `a` comes as `a/...`, so behind `a.b`.
+// The order of whole paths, bytewise: entries of the directory `a` sort as `a/...`, so they come after `a.b`.
 static int by_path(const void* left, const void* right) {
   const struct entry *const a = *(struct entry*const*)left, *const b = *(struct entry*const*)right;
   const size_t common = a->name_length < b->name_length ? a->name_length : b->name_length;
@@ -151,8 +152,8 @@ static int by_path(const void* left, const void* right) {
 // ---- What all tasks share
 // --------------------------------------------------------------------------------------------
 
-// Pieces of memory to read into, handed round. Whoever has one may hold a file open: so both are bounded, however many
-// files are being read, and since nobody waits for anything else while holding one, nobody waits for ever.
+// Buffers that are passed round. Only a task that has a buffer holds a file open, so the buffers bound both memory and
+// open files. A task with a buffer waits for nothing else, so nobody waits for ever.
 static janus_channel* pieces;
 
 static struct {
@@ -173,7 +174,7 @@ static void report(const struct entry* entry, int64_t error) {
   __atomic_fetch_add(&progress.failures, 1, __ATOMIC_RELAXED);
 }
 
-// One line on the terminal, rewritten ten times a second by whichever task comes by.
+// One line on the terminal, rewritten ten times a second by whichever task finishes a file.
 static void show_progress(uint64_t bytes) {
   const uint64_t files = __atomic_add_fetch(&progress.files, 1, __ATOMIC_RELAXED);
   const uint64_t all_bytes = __atomic_add_fetch(&progress.bytes, bytes, __ATOMIC_RELAXED);
@@ -201,7 +202,7 @@ static void close_fd(int64_t fd) {
   if (fd >= 0) janus_syscall(kCloseCall, fd);
 }
 
-// Opens a path of any length: what is longer than the kernel takes at once is walked in steps. Cuts `path` up.
+// Opens a path of any length: one that is too long for the kernel is opened in steps. Modifies `path`.
 static int64_t open_long(char* path, long flags) {
   int64_t base = kHere;
   size_t left = strlen(path);
@@ -237,7 +238,7 @@ static int is_regular(int64_t fd) {
   return janus_syscall(kFstatCall, fd, &status) == 0 && (status.mode & kTypeMask) == kTypeRegular;
 }
 
-// 0, or why it could not be read to its end. A cancelled task leaves the file unhashed, and main prints nothing.
+// Returns 0, or the error of the read. A cancelled task leaves the file without a hash; then main prints nothing.
 static int64_t hash_contents(struct entry* file, int64_t fd, uint8_t* piece) {
   br_sha256_context sha;
   br_sha256_init(&sha);
@@ -261,7 +262,7 @@ static int64_t hash_file(void* arg) {
   struct entry* file = arg;
   uint8_t* piece;
   if (janus_channel_recv(pieces, &piece) < 0) return JANUS_CANCELLED;
-  // Not to hang on what has become a FIFO since it was listed, and not to follow a link.
+  // Does not block if the file has become a FIFO since it was listed, and does not follow a link.
   int64_t fd = open_entry(file, kNoLink | kNoWait);
   int64_t error = fd < 0 ? fd : 0;
   if (fd >= 0 && is_regular(fd)) error = hash_contents(file, fd, piece);
@@ -291,7 +292,7 @@ static int append(struct listing* list, struct entry* entry) {
   return 0;
 }
 
-// The file type bits of a name in an open directory, or 0.
+// The file type bits of a name in an open directory; 0 if there are none.
 static uint32_t mode_at(int64_t directory, const char* name) {
   struct kernel_stat status;
   if (janus_syscall(kNewfstatatCall, directory, name, &status, (long)kNoFollow) < 0) return 0;
@@ -329,9 +330,9 @@ static int64_t list_open(struct listing* list, struct entry* directory, int64_t 
   }
 }
 
-// Fills directory->children in order. What was found before an error stays.
+// Fills directory->children in order. Entries found before an error are kept.
 static int64_t list_directory(struct entry* directory, uint8_t* piece) {
-  // DIR itself may be a link with a slash behind it; below it a link is none of ours.
+  // DIR itself may be a link with a slash at the end; links below it are not followed.
   int64_t fd = open_entry(directory, kDirectoryOnly | (directory->parent ? kNoLink : 0));
   if (fd < 0) return fd;
   struct listing list = {0};
@@ -359,7 +360,7 @@ static int64_t walk(void* arg) {
   janus_nursery* nursery = janus_nursery_open(NULL, &collect);
   for (struct entry* entry = directory->children; entry && !janus_cancelled(); entry = entry->next) {
     const janus_task_fn fn = entry->is_directory ? walk : hash_file;
-    // Without memory or budget for another task, this one does it.
+    // Without memory or budget for another task, this task does the work itself.
     if (!janus_nursery_spawn_in(nursery, fn, entry, &detached).raw) fn(entry);
   }
   const long result = nursery ? janus_nursery_await(nursery, NULL) : 0;
@@ -390,7 +391,7 @@ static const char* escape_of(char c) {
   return c == '\n' ? "\\n" : c == '\r' ? "\\r" : c == '\\' ? "\\\\" : NULL;
 }
 
-// As sha256sum: a name that had to be escaped has a backslash before the line.
+// As in sha256sum: a line whose name had to be escaped begins with a backslash.
 static void put_line(const uint8_t* digest, const char* path) {
   if (strchr(path, '\n') || strchr(path, '\r') || strchr(path, '\\')) put('\\');
   for (int i = 0; i < kDigestBytes; ++i) {
@@ -411,7 +412,7 @@ static void put_line(const uint8_t* digest, const char* path) {
   put('\n');
 }
 
-// xargs runs its command once even for an empty list, and sha256sum then hashes an empty standard input.
+// For an empty list xargs runs its command once, and sha256sum then hashes its empty standard input.
 static void put_nothing(void) {
   uint8_t digest[kDigestBytes];
   br_sha256_context sha;
@@ -425,7 +426,7 @@ static struct entry* after(struct entry* entry) {
   return entry ? entry->next : NULL;
 }
 
-// In order, without recursion: trees may be deeper than stacks.
+// Prints in order and without recursion, since trees may be deeper than stacks.
 static void put_tree(struct entry* root) {
   uint32_t counter = 0;
   int is_empty = 1;
@@ -461,7 +462,7 @@ static void summary(uint64_t began_ns) {
 // ---- main
 // ------------------------------------------------------------------------------------------------------------
 
-// As many pieces as files may be open at once, with some to spare; at most 64.
+// As many buffers as files may be open at once, with some to spare; at most 64.
 static int make_pieces(void) {
   uint64_t limit[2] = {256, 256};
   janus_syscall(kPrlimitCall, 0L, (long)kOpenFilesLimit, NULL, limit);
@@ -493,7 +494,7 @@ int main(int argc, char** argv) {
   uint8_t terminal[64];
   progress.on_terminal = janus_syscall(kIoctlCall, 2L, (long)kGetTerminal, terminal) == 0;
   const uint64_t began_ns = janus_now_ns();
-  static struct entry* root;  // to the end of the process
+  static struct entry* root;  // lives until the end of the process
   root = new_entry(NULL, argc == 2 ? argv[1] : ".", 0);
   if (!root || make_pieces() < 0) {
     janus_print(2, "treehash: %s\n", reason(-12));

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# treehash_test.py BUILD — treehash prints, byte for byte, what find, sort and sha256sum print.
+# treehash_test.py BUILD — treehash prints exactly what find, sort and sha256sum print.
 import contextlib
 import hashlib
 import os
@@ -25,7 +25,7 @@ def expected(directory, **options):
 
 
 def same(claim, directory, status=0, settings={}, **options):
-    """Both over `directory`; treehash's finished process."""
+    """Compares both over `directory`; returns treehash's finished process."""
     ours = run([treehash, directory], env=environment(**settings), **options)
     theirs = expected(directory, **options)
     why = f'status {ours.returncode}\nours:\n{ours.stdout[:600]!r}\ntheirs:\n{theirs.stdout[:600]!r}\n{ours.stderr[-600:]!r}'
@@ -111,7 +111,7 @@ def deep(tree):
 
 
 def deeper_than_a_path(tree):
-    # sha256sum cannot open these: their paths are longer than PATH_MAX.
+    # sha256sum cannot open these files: their paths are longer than PATH_MAX.
     tree.mkdir()
     at = os.open(tree, os.O_RDONLY)
     for level in range(40):
@@ -166,7 +166,7 @@ def unreadable(tree):
 
 
 def all_of(terminal):
-    """What came out of a terminal whose other end is closed: the kernel hands it over in pieces, then fails."""
+    """Everything printed to a terminal whose other end is closed: the kernel delivers it in pieces, then read fails."""
     pieces = []
     with contextlib.suppress(OSError):
         while piece := os.read(terminal, 10000):

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// uts [TREES]: counts the nodes of an unbalanced tree, a task for each node. How many children a node has only a hash
-// of where it stands knows, so that nobody can share the work out beforehand: S. Olivier et al., "UTS: An Unbalanced
-// Tree Search Benchmark" (LCPC 2006), its binomial tree, but with the mixing of splittable generators (G. Steele, D.
-// Lea, C. Flood, OOPSLA 2014) in place of SHA-1. Then one task counts it all again.
+// uts [TREES]: counts the nodes of an unbalanced tree with a task for each node. The number of a node's children is a
+// hash of the node's position, so the work cannot be divided in advance: S. Olivier et al., "UTS: An Unbalanced Tree
+// Search Benchmark" (LCPC 2006), its binomial tree, but with the mixing function of splittable generators (G. Steele,
+// D. Lea, C. Flood, OOPSLA 2014) instead of SHA-1. Then a single task counts the tree again.
 #include <stdlib.h>
 
 #include "size.h"
 
-// The root has as many children as one asks for. Every other node has eight with this probability, else none: below
-// each child of the root hang 125 nodes, on the average; seven in eight bear nothing, some ten thousands.
+// The root has TREES children. Every other node has eight children with this probability, else none. So a child of the
+// root has 125 nodes below it on average: seven of eight have none, and some have ten thousand.
 enum { kChildren = 8 };
 static const uint32_t kBears = 532575944;  // of 2^32: 0.124
 
 struct node {
   uint64_t hash;
   long depth;
-  long nodes, leaves, deepest;  // of the tree below it, itself included; written by its task
+  long nodes, leaves, deepest;  // of the node's subtree, the node included; written by its task
 };
 
 static uint64_t mixed(uint64_t hash) {
@@ -49,13 +49,13 @@ static void add(struct node* node, const struct node* child) {
 
 static int64_t visit(void* arg);
 
-// Spawns the children into `children` and adds them up.
+// Spawns the children into `children` and adds up their results.
 static int64_t visit_children(struct node* node, struct node* children, long count) {
   janus_nursery_create();
   for (long i = 0; i < count; ++i) {
     children[i] = child_of(node, i);
     if (janus_nursery_spawn(visit, &children[i]) < 0)
-      visit(&children[i]);  // no budget for another task: done by this one
+      visit(&children[i]);  // no budget for another task: call it directly
   }
   const long status = janus_nursery_await_all();
   for (long i = 0; i < count; ++i) add(node, &children[i]);
@@ -73,7 +73,7 @@ static int64_t visit(void* arg) {
   return visit_children(node, children, kChildren);
 }
 
-// --- One after the other
+// --- The same tree without tasks
 // -----------------------------------------------------------------------------------------------
 
 static void count(struct node* node);
