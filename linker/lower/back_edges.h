@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// back_edges.h — which blocks go round a loop.
+// back_edges.h — finds the edges of a control flow graph that close a loop.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,10 @@
 
 namespace janus::lower {
 
-// Calls `visit(block, index)` for each edge that leads back to a block that a depth-first walk from the entry is still within:
-// the successor of that index. Every cycle has such an edge, however many entries it has. An unknown successor (UINT32_MAX)
-// counts as one. `successors(block)` gives a vector of block numbers.
+// Calls `visit(block, index)` for each back edge: an edge whose target is on the current path of a depth-first walk
+// from the entry. `index` is the number of the edge among the block's successors. Every cycle has a back edge, however
+// many entries the cycle has. An edge to an unknown successor (UINT32_MAX) counts as a back edge. `successors(block)`
+// gives a vector of block numbers.
 template <class Successors, class Visit>
 void visit_back_edges(std::uint32_t count, const Successors& successors, const Visit& visit) {
   enum : std::uint8_t { kNew, kWithin, kDone };
@@ -40,7 +41,7 @@ void visit_back_edges(std::uint32_t count, const Successors& successors, const V
   }
 }
 
-// For each block, whether one of its edges is such an edge.
+// For each block, whether one of its edges is a back edge.
 template <class Successors>
 std::vector<bool> blocks_with_back_edges(std::uint32_t count, const Successors& successors) {
   std::vector<bool> result(count, false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// edits.h — changes to a text, made part by part: whatever no edit names is copied as it is.
+// edits.h — collects replacements in a text and hands on the edited text in pieces. Text without an edit is copied.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class Edits {
  public:
   explicit Edits(std::string_view text) : text_(text) {}
 
-  // No edit may be before what was handed on.
+  // An edit may not begin before text that was handed on.
   void insert(std::size_t at, std::string_view text) { replace(at, at, text); }
   void replace(std::size_t begin, std::size_t end, std::string_view text) {
     const Edit edit{begin, end, new_text_.keep(text)};
@@ -27,17 +27,18 @@ class Edits {
     (is_in_order ? edits_ : late_).push_back(edit);
   }
 
-  // Whether it is worth while to hand on what is complete.
+  // Whether enough edits have been collected that hand_on() should be called.
   bool is_piece() const { return edits_.size() + late_.size() >= left_ + kEditsOfPiece; }
 
-  // Hands on the text before `limit` with the edits there. Insertions at one place come in the order in which they were asked
-  // for, before what replaces the text there. `lines`, which may be nullptr, is told of all.
+  // Hands on the text before `limit`, with its edits applied. Insertions at the same place keep the order of the calls,
+  // and come before a replacement of the text at that place. If `lines` is not nullptr, it gets a record of all that
+  // was handed on.
   void hand_on(std::size_t limit, const TakePiece& take, LineMap* lines = nullptr) {
     std::stable_sort(late_.begin(), late_.end(), comes_first);
     std::string piece;
     auto next = edits_.begin(), late = late_.begin();
     for (;;) {
-      // Of two at one place, the one in order was asked for first.
+      // For two edits at the same place, the one in edits_ was requested first.
       const bool is_late = late != late_.end() && (next == edits_.end() || comes_first(*late, *next));
       if (!is_late && next == edits_.end()) break;
       const Edit& edit = is_late ? *late : *next;
@@ -71,7 +72,7 @@ class Edits {
   static bool comes_first(const Edit& a, const Edit& b) {
     return a.begin != b.begin ? a.begin < b.begin : (a.begin == a.end) > (b.begin == b.end);
   }
-  // Forgets the edits before these places, and their texts.
+  // Deletes all edits before these positions, and their texts.
   void keep_from(Place next, Place late) {
     edits_.erase(edits_.begin(), next);
     const auto middle = edits_.insert(edits_.end(), late, late_.end());
@@ -84,11 +85,11 @@ class Edits {
   }
 
   std::string_view text_;
-  std::size_t at_ = 0;       // all before it is handed on
-  std::vector<Edit> edits_;  // in order
-  std::vector<Edit> late_;   // those that came after one behind them
+  std::size_t at_ = 0;       // everything before it is handed on
+  std::vector<Edit> edits_;  // sorted by comes_first()
+  std::vector<Edit> late_;   // those that were requested out of order
   KeptText new_text_;        // of all edits
-  std::size_t left_ = 0;     // edits behind the limit of the last piece
+  std::size_t left_ = 0;     // edits behind the limit when the last piece was handed on
 };
 
 }  // namespace janus::lower

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "janus.";
 
-// 1 more than the highest number behind a prefix in the text; 0 if it has none.
+// 1 more than the highest number that follows a prefix in the text; 0 if no number does.
 unsigned free_number(std::string_view text) {
   constexpr unsigned kMaxNumber = 999999999;
   unsigned number = 0;
@@ -49,8 +49,8 @@ std::string Helpers::once(const std::string& key, const std::function<std::strin
 
 std::string Helpers::runtime(std::string_view name, std::string_view result, std::string_view parameters) {
   if (const auto known = declared_.find(name); known != declared_.end()) return known->second.symbol;
-  // A module that declares the function itself may do so with other types. The escaped name is another one to LLVM, and
-  // the same to the linker.
+  // A module that declares the function itself may use other types. LLVM takes the escaped name for a different
+  // function; the linker takes it for the same one.
   const bool is_taken = settings_.is_declared && settings_.is_declared(name);
   std::string symbol = is_taken ? text_of("@\"\\01", name, "\"") : text_of("@", name);
   declared_.emplace(name, Declared{symbol, text_of("declare ", result, " ", symbol, "(", parameters, ")\n")});
@@ -96,7 +96,7 @@ void Helpers::store_budget(std::string& body, const std::string& type, std::size
   }
 }
 
-// Blocks of the runtime's are aligned to 16 bytes.
+// Blocks of the runtime are aligned to 16 bytes.
 std::string Helpers::load(const std::string& type, const std::string& address) const {
   return text_of("load ", type, ", ", pointer_to(type), " ", address, may_be_overaligned(type) ? ", align 1" : "");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kept_text.h — copies of short texts, which all go at once: a million of them in few allocations.
+// kept_text.h — copies of short texts that are all freed together. A million copies need few allocations.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace janus::lower {
 
 class KeptText {
  public:
-  // A copy that is valid until this object is destroyed, also if it is moved.
+  // Returns a copy that stays valid until this object is destroyed, even if this object is moved.
   std::string_view keep(std::string_view text) {
     if (chunks_.empty() || chunks_.back().capacity() - chunks_.back().size() < text.size()) {
       chunks_.emplace_back();
@@ -24,7 +24,7 @@ class KeptText {
   }
 
  private:
-  static constexpr std::size_t kChunkBytes = 1 << 16;  // far above what a string holds without an allocation
+  static constexpr std::size_t kChunkBytes = 1 << 16;  // far more than std::string stores without an allocation
 
   std::vector<std::string> chunks_;  // none grows beyond what was reserved for it
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// line_map.h — which line of the input a line of the output comes from: for messages of LLVM's about the output.
+// line_map.h — maps lines of the output to lines of the input, for LLVM's messages about the output.
 #pragma once
 
 #include <algorithm>
@@ -13,23 +13,24 @@ class LineMap {
  public:
   explicit LineMap(std::string_view source) : source_(source) {}
 
-  // What comes next in the output: the part [begin, end) of the source, which is behind all parts before.
+  // The next part of the output is a copy of [begin, end) of the source. Calls are in the order of the source.
   void copied(std::size_t begin, std::size_t end) {
     line_ += lines_in(source_.substr(at_, begin - at_));
     at_ = begin;
     add(line_);
     output_line_ += lines_in(source_.substr(begin, end - begin));
   }
-  // Text that stands for a part of the source, or between two.
+  // The next part of the output replaces a part of the source, or was inserted between two parts.
   void inserted(std::string_view text) { output_line_ += lines_in(text); }
-  // Text that the source has nothing of.
+  // The next part of the output corresponds to no part of the source.
   void added(std::string_view text) {
     add(0);
     output_line_ += lines_in(text);
   }
 
-  // Lines `output input`: from that line of the output on, the lines are those from that line of the input on, but none behind
-  // that of the next pair. An input line of 0: it has no such lines.
+  // The map, one pair `OUTPUT INPUT` a line: output line OUTPUT comes from input line INPUT, the next output line from
+  // the next input line, and so on, but not beyond the INPUT of the next pair. INPUT 0: the output lines come from no
+  // input line.
   const std::string& text() const { return text_; }
 
  private:

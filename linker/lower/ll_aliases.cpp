@@ -34,8 +34,9 @@ void Aliases::resolve(Module& module) {
   for (const Alias& alias : aliases_) resolve(alias, module);
 }
 
-// An alias has its function's signature. The type that is written tells no convention, and is not enough for an alias whose
-// function is not known; it is for an ifunc, and for an alias of what is no function.
+// An alias has the signature of its function. The type in the alias's definition does not tell the calling convention,
+// so it is not enough for an alias whose function is not known. It is enough for an ifunc, and for an alias of
+// something that is not a function.
 void Aliases::resolve(const Alias& alias, Module& module) {
   const std::string_view name = tokens_.name(alias.name);
   const auto target = module.callables.find(function_of(name));
@@ -51,7 +52,8 @@ void Aliases::resolve(const Alias& alias, Module& module) {
   module.definitions.insert(name);
 }
 
-// What an alias leads to in the end. Each step is made once: aliases on the way then lead there directly.
+// The end of the chain of aliases that begins at `name`. All aliases of the chain are then changed to lead directly to
+// its end, so no chain is followed twice.
 std::string_view Aliases::function_of(std::string_view name) {
   std::vector<std::string_view> path;
   while (true) {
@@ -64,7 +66,7 @@ std::string_view Aliases::function_of(std::string_view name) {
   return name;
 }
 
-// The global that stands here behind its type, also in bitcast (...) and addrspacecast (...).
+// The global at token `i`, after its type; bitcast (...) and addrspacecast (...) around it are skipped.
 std::optional<std::size_t> Aliases::behind_casts(std::size_t i) const {
   while (true) {
     if (const auto type = parse_type(tokens_, i)) i = type->end;

@@ -16,13 +16,14 @@
 namespace janus::lower {
 namespace {
 
-// Words that begin an instruction where no result's name does. They occur nowhere within an instruction.
+// Words that begin an instruction without a result name. They never occur inside an instruction.
 constexpr std::array<std::string_view, 14> kStarters = {"ret",         "br",     "switch",  "indirectbr", "resume",
                                                         "unreachable", "store",  "fence",   "cleanupret", "catchret",
                                                         "invoke",      "callbr", "cmpxchg", "atomicrmw"};
 constexpr std::array<std::string_view, 10> kTerminators = {
     "ret", "br", "switch", "indirectbr", "invoke", "resume", "unreachable", "cleanupret", "catchret", "callbr"};
-// Words that begin an instruction with a value, which need not have a name. Most also stand in constant expressions.
+// Words that begin an instruction with a result whose name may be missing. Most of them also occur in constant
+// expressions.
 // clang-format off
 constexpr std::array<std::string_view, 52> kUnnamedValues = {
     "add", "addrspacecast", "alloca", "and", "ashr", "atomicrmw", "bitcast", "catchpad", "catchswitch", "cleanuppad",
@@ -37,12 +38,12 @@ bool is_terminator(std::string_view mnemonic) {
   return contains(kTerminators, mnemonic) || mnemonic == "catchswitch";
 }
 
-// Walks once over the body, from its { to behind its }.
+// Reads the body in one pass, from its { to after its }.
 class Body {
  public:
   Body(const Tokens& tokens, Function& function) : tokens_(tokens), at_(function.body), function_(function) {}
 
-  // The token behind the body.
+  // Returns the token after the body.
   std::size_t run() {
     ++at_;
     for (const std::uint32_t name : function_.parameter_names) take_number(name);
@@ -99,7 +100,7 @@ class Body {
     if (follows_name()) return false;
     return contains(kStarters, word) || is_opcode(word) || begins_unnamed_value(word);
   }
-  // Such a word begins a line, and no constant expression.
+  // Whether `word` begins an instruction: it is at the beginning of a line and does not begin a constant expression.
   bool begins_unnamed_value(std::string_view word) const {
     return contains(kUnnamedValues, word) && !tokens_.is_punctuation(at_ + 1, '(') &&
            !tokens_.is_punctuation(at_ + 2, '(') && begins_line();
@@ -195,7 +196,7 @@ class Body {
   }
   void end_block() { function_.blocks.back().end = static_cast<std::uint32_t>(function_.instructions.size()); }
 
-  // Fills in each block's successors: whatever its terminator names as `label %x`.
+  // Fills in the successors of each block: the blocks that its terminator names as `label %x`.
   void connect() {
     std::unordered_map<std::string_view, std::uint32_t> by_name;
     for (std::uint32_t i = 0; i < function_.blocks.size(); ++i)

@@ -29,7 +29,8 @@ void YieldChecks::before(std::uint32_t i, const std::string& helper, const std::
                                 debug_location(rewrite_.tokens, rewrite_.instruction(i)) + "\n  ");
 }
 
-// The token that a call's callee begins with: behind flags, convention, attributes, and the type of the result or function.
+// The token at which a call's callee begins: after flags, calling convention, attributes, and the type of the result or
+// function.
 std::size_t YieldChecks::callee_of(const Instruction& one) const {
   const Tokens& tokens = rewrite_.tokens;
   std::size_t i = one.mnemonic + 1;
@@ -41,14 +42,15 @@ std::size_t YieldChecks::callee_of(const Instruction& one) const {
   return type ? type->end : i;
 }
 
-// Calls of functions; not of intrinsics, of inline assembly, or of the runtime's, which are checks themselves.
+// Whether the instruction calls a function that needs a check before it. Intrinsics, inline assembly and the runtime's
+// functions, which are checks themselves, do not.
 bool YieldChecks::is_checked_call(const Instruction& one) const {
   const Tokens& tokens = rewrite_.tokens;
   const std::string_view mnemonic = tokens.text(one.mnemonic);
   if (mnemonic != "call" && mnemonic != "invoke" && mnemonic != "callbr") return false;
   const std::size_t callee = callee_of(one);
   if (tokens.is_word(callee, "asm")) return false;
-  // A function may stand in a constant expression: bitcast (void ()* @f to void (i8*)*).
+  // The callee may be a constant expression that contains a function: bitcast (void ()* @f to void (i8*)*).
   std::size_t end = callee + 1;
   if (tokens.kind(callee) == TokenKind::kWord)
     end = tokens.is_punctuation(callee + 1, '(') ? tokens.behind_group(callee + 1) : callee + 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ll_checks.h — the yield checks of a function that nobody wrote: at back edges of loops, and before calls.
+// ll_checks.h — the yield checks that the compiler adds to a function: at back edges of loops, and before calls.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@ class YieldChecks {
   explicit YieldChecks(FunctionRewrite& rewrite) : rewrite_(rewrite) {}
 
   void insert();
-  // Whether there is something to charge before the function is left.
+  // Whether the function counts loop iterations that must be charged before it returns.
   bool counts() const { return !counter_.empty(); }
-  // The line that charges what loops have counted; `place` is its debug location.
+  // The line that charges the counted iterations; `place` is its debug location.
   std::string at_return(const std::string& place);
 
  private:

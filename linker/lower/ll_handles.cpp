@@ -35,7 +35,8 @@ const Slots& HandleKinds::slots() {
   return *slots_;
 }
 
-// Tarjan's algorithm: values that lead to each other get what is found for all of them together.
+// Tarjan's algorithm for strongly connected components: values that depend on each other get the same answer, which is
+// found for all of them together.
 const HandleKinds::Found& HandleKinds::follow(std::uint32_t root) {
   struct Step {
     std::uint32_t value, low;
@@ -83,7 +84,8 @@ const HandleKinds::Found& HandleKinds::follow(std::uint32_t root) {
   }
 }
 
-// What the instruction says of its result by itself, and the instructions of this function that it takes the handle from.
+// What the instruction alone tells of its result. Adds the instructions of this function from which the result takes
+// the handle to `sources`.
 HandleKinds::Found HandleKinds::read(std::uint32_t value, std::vector<std::uint32_t>& sources) {
   const Tokens& tokens = rewrite_.tokens;
   const Instruction& definition = rewrite_.instruction(value);
@@ -135,7 +137,8 @@ bool HandleKinds::is_unknown(const std::string& value) {
   return !rewrite_.types().is_parameter(value) && value.find_first_not_of("%0123456789") != std::string::npos;
 }
 
-// What a handle was made as on one path has to be what it was made as on the others. A variable may have had other uses before.
+// Combines what is known from two paths. The kinds of a handle must be the same on all paths, except for a variable,
+// which may have been used for other handles before.
 void HandleKinds::meet(const Found& other, Found& found) {
   if (!found.error.empty()) return;
   found.has_async |= other.has_async;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ll_handles.h — of which task a join is: a handle is followed to where it was made.
+// ll_handles.h — finds out which task a join waits for, by following the handle to the instruction that made it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace janus::lower {
 
-// What a task's handle is known to be, from where it was made.
+// What is known of a task's handle from the instruction that made it.
 struct HandleKind {
   Handle handle;
   std::string result;
@@ -25,9 +25,10 @@ class HandleKinds {
 
   struct Answer {
     bool is_handle;
-    std::optional<HandleKind> kind;  // nothing where it is not told
+    std::optional<HandleKind> kind;  // nothing: not known
   };
-  // What the operand was made as, followed through phi, select, freeze and variables. Reports what cannot be a handle.
+  // The kind of the handle that the operand holds, followed through phi, select, freeze and variables. Reports an
+  // operand that cannot be a handle.
   Answer kind_of(const Operand& operand);
   // Whether an operand of unknown kind is known to be an asynchronous call's handle on some path.
   bool may_be_async(const Operand& operand);
@@ -35,9 +36,9 @@ class HandleKinds {
  private:
   struct Found {
     std::optional<HandleKind> kind;
-    std::string error;         // why it is no handle, or empty
+    std::string error;         // why the operand is not a handle, or empty
     bool is_variable = false;  // loaded from a variable: each store is for some of its loads only
-    bool is_mixed = false;     // handles of several kinds went through a variable: the kind is not known
+    bool is_mixed = false;     // handles of several kinds are stored in a variable: the kind is not known
     bool has_async = false;    // the handle of an asynchronous call is among them
   };
 
@@ -56,9 +57,10 @@ class HandleKinds {
   }
 
   FunctionRewrite& rewrite_;
-  std::optional<Slots> slots_;                              // made at the first load
-  std::unordered_map<std::uint32_t, Found> known_;          // of results of instructions
-  std::unordered_map<std::uint32_t, std::uint32_t> order_;  // in which those were entered that are not yet known
+  std::optional<Slots> slots_;                      // made at the first load
+  std::unordered_map<std::uint32_t, Found> known_;  // the answers for results of instructions
+  // of the results that are not yet known: the order in which they were entered
+  std::unordered_map<std::uint32_t, std::uint32_t> order_;
 };
 
 }  // namespace janus::lower

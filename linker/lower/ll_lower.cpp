@@ -9,7 +9,7 @@
 namespace janus::lower {
 namespace {
 
-// One function: in which order its parts are rewritten.
+// Lowers one function: calls the parts in their order.
 class FunctionLowering {
  public:
   FunctionLowering(ModuleRewrite& module, const Function& function)
@@ -34,7 +34,8 @@ class FunctionLowering {
   }
 
  private:
-  // Lowers the opcodes that do not depend on the open nurseries, and keeps only the others: a function may have a million.
+  // Lowers the opcodes that do not depend on the open nurseries, and keeps only the others in uses_, because a function
+  // may have a million opcodes.
   void lower_opcodes() {
     for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) {
       const Instruction& one = rewrite_.instruction(i);
@@ -96,7 +97,7 @@ class FunctionLowering {
     return use.opcode.operands[0].value;
   }
 
-  // What has to be done before each return: charge what the loops have counted, and end the function's own nursery.
+  // Writes the code before each return: it charges the counted loop iterations, and ends the function's own nursery.
   void write_returns() {
     if (!checks_.counts() && !nurseries_.needs_scope()) return;
     for (const Block& block : function_.blocks) {
@@ -114,7 +115,8 @@ class FunctionLowering {
       rewrite_.insert_before(at, text);
     }
   }
-  // The instruction that the block's return begins with: a musttail call has to stand right before it.
+  // The first instruction of the block's return: a musttail call, which must stand directly before `ret`, or else
+  // `ret`.
   std::uint32_t first_of_return(const Block& block) const {
     for (std::uint32_t i = block.end - 1; i > block.first && block.end - i < 3; --i)
       if (module_.tokens.is_word(rewrite_.instruction(i - 1).mnemonic - 1, "musttail")) return i - 1;
@@ -137,10 +139,10 @@ class FunctionLowering {
   Nurseries nurseries_;
   Tasks tasks_;
   YieldChecks checks_;
-  std::vector<OpcodeAt> uses_;  // whose meaning depends on the open nurseries
+  std::vector<OpcodeAt> uses_;  // those that depend on the open nurseries
 };
 
-// Whether pointers of this module have the types that they point to, as up to LLVM 14.
+// Whether the module has typed pointers (i8*), as LLVM IR up to version 14.
 bool has_typed_pointers(const Tokens& tokens, const Options& options) {
   bool is_typed = false;
   for (std::size_t i = 0; !tokens.is_end(i); ++i) {
@@ -150,7 +152,7 @@ bool has_typed_pointers(const Tokens& tokens, const Options& options) {
   return is_typed || (options.llvm_version != 0 && options.llvm_version < 15);
 }
 
-// The place of the function's `define`: what is before it is not edited for this function.
+// The position of the function's `define`. Nothing before it is edited when this function is lowered.
 std::size_t begin_of(const Tokens& tokens, const Function& function) {
   std::size_t i = function.name;
   while (i != 0 && !tokens.is_word(i, "define")) --i;

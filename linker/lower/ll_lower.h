@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ll_lower.h — LLVM IR with opcodes to LLVM IR without.
+// ll_lower.h — lowers LLVM IR with opcodes to LLVM IR without opcodes.
 #pragma once
 
 #include "options.h"

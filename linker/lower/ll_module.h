@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ll_module.h — what has to be known of a module of textual LLVM IR: its functions, their blocks and instructions. Positions
-// are token indices; whatever is not listed here is copied to the output as it is.
+// ll_module.h — what is read from a module of textual LLVM IR: its functions, their blocks and instructions. Positions
+// are token indices. Parts of the module that have no place here are copied to the output unchanged.
 #pragma once
 
 #include <cstddef>

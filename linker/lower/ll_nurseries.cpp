@@ -27,7 +27,7 @@ bool Nurseries::follow(std::vector<OpcodeAt>& uses) {
   return is_right;
 }
 
-// `next` is the first opcode that stands in this block or behind it.
+// `next` is the number of the first opcode in this block or behind it.
 void Nurseries::read_block(std::uint32_t b, const std::vector<OpcodeAt>& uses, std::size_t& next) {
   const Tokens& tokens = rewrite_.tokens;
   const Block& block = rewrite_.function.blocks[b];
@@ -99,7 +99,7 @@ void Nurseries::check_join(const OpcodeAt& use) {
     rewrite_.error(task.token, "a join of a task whose nursery " + flow_.described(spawn->event->stack) + " has ended");
 }
 
-// nullptr: it is no opcode, or one that takes no part in the flow.
+// Returns nullptr if the instruction is not an opcode, or is an opcode that takes no part in the flow.
 const OpcodeAt* Nurseries::use_of(const Instruction& one) const {
   const auto number = static_cast<std::uint32_t>(&one - rewrite_.function.instructions.data());
   const auto use = std::lower_bound(uses_->begin(), uses_->end(), number,
@@ -146,7 +146,7 @@ void Nurseries::write_ends() {
   }
 }
 
-// What stands for an end or an await that gives its result the name.
+// The text that replaces a Nursery_End or an Await of a nursery, and gives its result the name `name`.
 std::string Nurseries::text_of_end(const OpcodeAt& use, const std::string& name) {
   Helpers& helpers = rewrite_.helpers;
   const std::string& place = use.opcode.attachments;
@@ -171,7 +171,7 @@ std::string Nurseries::free_of(const std::string& list) const {
   return "call void " + helpers.free_records() + "(" + helpers.pointer_to(helpers.pointer()) + " " + list + ")";
 }
 
-// ---- The function's own ---------------------------------------------------------------------------------------------------
+// ---- The function's own nursery -------------------------------------------------------------------------------------------
 
 const std::string& Nurseries::scope_name() {
   if (scope_.value.empty()) scope_.value = rewrite_.module.fresh("scope");

@@ -14,20 +14,21 @@ class Nurseries {
  public:
   explicit Nurseries(FunctionRewrite& rewrite) : rewrite_(rewrite), flow_(rewrite.module.source) {}
 
-  // Finds which nurseries are open where, and fills in the events of the opcodes, which stay valid as long as this object.
-  // `uses` are in the order of their instructions; each takes part in the flow. Reports what is wrong; false then.
+  // Finds which nurseries are open at each opcode, and fills in the events of the opcodes; the events stay valid as
+  // long as this object. `uses` has the opcodes that take part in the flow, in the order of their instructions. Reports
+  // errors and then returns false.
   bool follow(std::vector<OpcodeAt>& uses);
   // Whether the operand is the result of a Nursery_Begin.
   bool is_nursery(const Operand& operand);
 
   void begin(const OpcodeAt& use);
   void cancel(const OpcodeAt& use);
-  // Nursery_End, and an await of a nursery. They are written by write_ends(), when every spawn has been seen: only then is it
+  // Nursery_End, and an Await of a nursery. write_ends() writes both, when every spawn has been seen: only then is it
   // known whether a nursery has records to free.
   void end(const OpcodeAt& use);
   void write_ends();
 
-  // Reports a join of a task that is known to be of a nursery that has ended.
+  // Reports a join of a task if the task's nursery is known to have ended.
   void check_join(const OpcodeAt& use);
 
   // The nursery of a task, and the variable for the list of its records, which is empty until there is one.

@@ -87,7 +87,8 @@ class Parser {
     use_.operands.push_back(std::move(operand));
     return true;
   }
-  // A word before a value can only be meant as its type. (A constant expression has a parenthesis.)
+  // Whether an unknown word stands where a type may stand: directly before a value. (In a constant expression, a
+  // parenthesis follows the word.)
   bool is_unknown_type() const {
     const bool is_word = at_ + 1 < end_ && tokens_.kind(at_) == TokenKind::kWord && !begins_type(tokens_, at_);
     const TokenKind next = tokens_.kind(at_ + 1);
@@ -231,7 +232,7 @@ class Parser {
     return true;
   }
 
-  // Metadata attachments, which the call that comes out gets.
+  // Metadata attachments; the call that replaces the opcode gets them.
   bool trailer() {
     if (at_ >= end_) return true;
     if (!is_at_end()) return complain("unexpected '" + std::string(tokens_.text(at_)) + "' behind the operands");

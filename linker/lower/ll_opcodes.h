@@ -15,14 +15,15 @@
 namespace janus::lower {
 
 struct Operand {
-  std::string type;  // empty where none is written
+  std::string type;  // empty if not written
   std::string value;
   std::uint32_t token = 0;
 };
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kBudgetComponents = {
     {{"ops", "i32"}, {"memory", "i64"}, {"spawn_count", "i16"}, {"channel_ops", "i16"}, {"syscalls", "i16"}}};
-using BudgetOperands = std::array<Operand, 5>;  // each of its component's type; without a value where it is not given
+// Each component's operand has the component's type. Its value is empty if the component is not given.
+using BudgetOperands = std::array<Operand, 5>;
 
 struct OpcodeUse {
   Opcode opcode;
@@ -34,7 +35,7 @@ struct OpcodeUse {
   std::string attachments;  // ", !dbg !5"
 };
 
-// Reports what is wrong; nothing then.
+// Reports errors and then returns nothing.
 std::optional<OpcodeUse> parse_opcode(const Tokens& tokens, const Instruction& instruction);
 
 // The `, !dbg !5` of an instruction, or nothing.

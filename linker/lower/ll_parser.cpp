@@ -44,7 +44,7 @@ class Parser {
   }
 
  private:
-  // `profile :name`, or `profile:name`, whose first word the lexer reads as a label.
+  // Skips `profile :name` or `profile:name`. The lexer reads the first word of the latter as a label.
   bool skip_profile_line() {
     const bool is_label = tokens_.kind(at_) == TokenKind::kLabel && tokens_.text(at_) == "profile:";
     if (!is_label && !(tokens_.is_word(at_, "profile") && tokens_.is_punctuation(at_ + 1, ':'))) return false;
@@ -84,7 +84,7 @@ class Parser {
     module_.functions.push_back(std::move(function));
   }
 
-  // @a = ... alias ...; also ifunc. Other globals are skipped.
+  // @a = ... alias ..., or ifunc. Other globals are skipped.
   void global() {
     const std::size_t name = at_;
     at_ += 2;
@@ -101,11 +101,11 @@ class Parser {
 
   struct Attributes {
     bool is_naked = false;
-    std::string target;                    // as Signature has it
+    std::string target;                    // see Signature::target
     std::vector<std::string_view> groups;  // #0
   };
 
-  // Reads the attribute at hand, if it is one that counts, and goes behind it.
+  // Reads the next token if it is an attribute that this program needs, and skips it.
   void attribute(Attributes& attributes) {
     if (tokens_.is_word(at_, "naked")) attributes.is_naked = true;
     if (tokens_.kind(at_) == TokenKind::kAttribute) attributes.groups.push_back(tokens_.text(at_));
@@ -121,7 +121,7 @@ class Parser {
     for (at_ += 2; !tokens_.is_end(at_) && !tokens_.is_punctuation(at_, '}');) attribute(group);
   }
 
-  // Goes behind a declaration, whose attributes end where something else begins.
+  // Skips the rest of a declaration: attributes, up to the first token that cannot belong to them.
   void behind_declaration(Attributes& attributes) {
     while (true) {
       const TokenKind kind = tokens_.kind(at_);
@@ -145,7 +145,7 @@ class Parser {
     }
   }
 
-  // An entry of the summary for ThinLTO, ^0 = module: (...). It tells of the module as it was before its lowering.
+  // An entry of the module's summary for ThinLTO: ^0 = module: (...). It describes the module before its lowering.
   void summary() {
     const std::size_t first = at_;
     while (!tokens_.is_end(at_) && tokens_.kind(at_) != TokenKind::kLabel && at_ < first + 3) ++at_;
@@ -154,7 +154,7 @@ class Parser {
     module_.summaries.emplace_back(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(at_));
   }
 
-  // Goes to the `{` of the body. A brace before it can only belong to the types and constants behind these words.
+  // Finds the `{` of the body. A brace before it can only belong to the types and constants that follow these words.
   bool find_body(Function& function, Attributes& attributes) {
     while (tokens_.is_word(at_, "unnamed_addr") || tokens_.is_word(at_, "local_unnamed_addr") ||
            tokens_.is_word(at_, "addrspace"))
@@ -175,7 +175,7 @@ class Parser {
     return true;
   }
 
-  // A type and a constant of it.
+  // Skips a type and a constant of that type.
   void skip_constant() {
     if (const auto type = parse_type(tokens_, ++at_)) at_ = type->end;
     while (tokens_.kind(at_) == TokenKind::kWord && !tokens_.is_punctuation(at_ + 1, '{') &&
@@ -186,7 +186,8 @@ class Parser {
     at_ = tokens_.kind(at_) == TokenKind::kPunctuation ? tokens_.behind_group(at_) : at_ + 1;
   }
 
-  // A function that has a group of attributes: `name` in the callables, or `function` in the functions.
+  // A function that has a group of attributes: `name` is its key in the callables, or `function` its index in the
+  // functions.
   struct User {
     std::string_view group, name;
     std::uint32_t function;

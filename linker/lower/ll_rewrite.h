@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ll_rewrite.h — a module and one of its functions while they are rewritten: what all that edits the text shares.
+// ll_rewrite.h — a module and one of its functions while they are rewritten: the state that all rewriting code shares.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct OpcodeAt {
   FlowEvent* event = nullptr;  // filled in if the opcode takes part in the flow of nurseries
   std::uint32_t site = 0;      // of a Nursery_Begin
 
-  // Whether the opcode stands where the flow has been; elsewhere it is never executed.
+  // Whether control flow from the entry reaches the opcode. If not, the opcode is never executed.
   bool is_reached() const { return event->is_reached; }
 };
 
@@ -64,8 +64,8 @@ class FunctionRewrite {
   // The five components of the opcode's budget as arguments; nothing if it has none.
   std::string budget_arguments(const OpcodeAt& use);
 
-  // The call that stands in the opcode's place, behind the lines `before`. `%x =` is kept; without it the result is called
-  // `result`, if that is not empty.
+  // Replaces the opcode by a call, with the lines `before` ahead of it. `%x =` is kept. If the opcode has no result
+  // name, the call's result is called `result`, unless `result` is empty.
   void put(const OpcodeAt& use, const std::string& text, std::string_view result = "unused",
            const std::string& before = "");
   void put_lines(const OpcodeAt& use, const std::string& text);
@@ -73,11 +73,12 @@ class FunctionRewrite {
     module.edits.insert(tokens.begin_of(instruction(i).first), text);
   }
 
-  // A variable of the whole function, which is zero at first.
+  // A variable of the whole function, initially zero.
   std::string local(const std::string& type, std::string_view what);
-  // A variable for an operand that is given to a helper in memory, or for a result; `number` tells those of one opcode apart.
+  // A variable for an operand that is given to a helper in memory, or for a result. `number` distinguishes the
+  // variables of one opcode.
   const std::string& place_for(const std::string& type, std::size_t number);
-  // Writes what the entry block begins with: the variables, and then `text`.
+  // Writes the beginning of the entry block: the variables, and then `text`.
   void write_entry(const std::string& text);
 
   // Whether the instruction leaves the function: by its end, or by an exception that a caller gets.

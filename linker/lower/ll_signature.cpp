@@ -12,10 +12,10 @@
 namespace janus::lower {
 namespace {
 
-// Attributes by which an argument is more than a value.
+// Attributes that make an argument more than a plain value.
 constexpr std::array<std::string_view, 8> kRefused = {"byval", "sret",      "inalloca",   "preallocated",
                                                       "byref", "swiftself", "swifterror", "swiftasync"};
-// Attributes of an argument that a caller has to repeat.
+// Attributes of an argument that a caller must repeat.
 constexpr std::array<std::string_view, 4> kPassedOn = {"zeroext", "signext", "inreg", "nest"};
 // The families of calling conventions whose names do not end in cc.
 constexpr std::array<std::string_view, 5> kConventionFamilies = {"aarch64_", "amdgpu_", "ptx_", "riscv_", "spir_"};

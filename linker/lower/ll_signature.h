@@ -8,15 +8,15 @@
 
 namespace janus::lower {
 
-// Reads the head of a function, from behind `define` or `declare` to behind the ) of its parameters, where `at` stands
-// then. False: there is no result type, name or list of parameters.
+// Reads the head of a function, from after `define` or `declare` to after the ) of its parameters, and moves `at`
+// there. Returns false if there is no result type, name or list of parameters.
 bool parse_head(const Tokens& tokens, std::size_t& at, Function& function);
-// What the function type at token `i` tells: neither a convention nor attributes.
+// The signature as far as the function type at token `i` tells it: without convention and attributes.
 Signature signature_of_type(const Tokens& tokens, std::size_t i);
 
-// The token behind an attribute with its argument, if any.
+// The token after an attribute and its argument, if it has one.
 std::size_t behind_attribute(const Tokens& tokens, std::size_t i);
-// Behind !dbg !5, !dbg !DIKind(...) or !name !{...}.
+// The token after !dbg !5, !dbg !DIKind(...) or !name !{...}.
 std::size_t behind_attachment(const Tokens& tokens, std::size_t i);
 
 }  // namespace janus::lower

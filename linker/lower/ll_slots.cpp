@@ -19,7 +19,8 @@ const std::vector<std::uint32_t>* Slots::stored_to_source_of(const Instruction& 
   return slot == slots_.end() || !slot->second.is_private ? nullptr : &slot->second.stored;
 }
 
-// Takes note of what the instruction stores; whatever else names a variable may hand on its address.
+// Records what the instruction stores in a variable. Any other use of a variable may pass its address on, so the
+// variable is not private then.
 void Slots::read(const Instruction& one) {
   const auto found = access(one);
   const bool is_store = tokens_.is_word(one.mnemonic, "store");
@@ -35,7 +36,7 @@ void Slots::read(const Instruction& one) {
   }
 }
 
-// [atomic] [volatile] i64 of a load, or a value of it for a store, and an address that has a name.
+// Parses a load or store of an i64 at an address that has a name: `[atomic] [volatile] i64`, and for a store the value.
 std::optional<Slots::Access> Slots::access(const Instruction& one) const {
   const bool is_store = tokens_.is_word(one.mnemonic, "store");
   if (!is_store && !tokens_.is_word(one.mnemonic, "load")) return std::nullopt;
@@ -52,7 +53,7 @@ std::optional<Slots::Access> Slots::access(const Instruction& one) const {
   return access;
 }
 
-// Whether the instruction is for debuggers, or tells where the life of a variable begins or ends.
+// Whether the instruction only serves debuggers, or marks the beginning or end of a variable's life.
 bool Slots::only_describes(const Instruction& one) const {
   if (tokens_.kind(one.mnemonic) == TokenKind::kAttribute) return true;  // #dbg_declare
   if (!tokens_.is_word(one.mnemonic, "call")) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ll_slots.h — the variables of a function that nothing but its own loads and stores reaches, as clang -O0 has one for each
-// local variable: what is loaded from one was stored to it in this function.
+// ll_slots.h — the private variables of a function: allocas that only loads and stores of this function use. clang -O0
+// makes one for each local variable. A value that is loaded from such a variable was stored by this function.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ class Slots {
  public:
   Slots(const Tokens& tokens, const Function& function);
 
-  // The tokens of all values that are stored to where the load reads from; nullptr if that is no such variable, or holds
-  // something else than i64s.
+  // The tokens of all values that are stored to the variable that the load reads. nullptr: the load does not read a
+  // private variable, or the variable has values that are not i64.
   const std::vector<std::uint32_t>* stored_to_source_of(const Instruction& load) const;
 
  private:

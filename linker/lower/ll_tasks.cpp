@@ -45,7 +45,7 @@ void Tasks::spawn(const OpcodeAt& use) {
   rewrite_.put(use, "call i64 " + rewrite_.helpers.spawn(shape) + "(" + arguments + ")", "unused", stores);
 }
 
-// Whether a task can be made of the function with these arguments.
+// Whether a task can run this function with these arguments.
 bool Tasks::fits(const OpcodeAt& use, const Signature& signature, const std::string& name) {
   const OpcodeUse& opcode = use.opcode;
   if (rewrite_.tokens.name(opcode.function).substr(0, 5) == "llvm.") {

@@ -27,7 +27,8 @@ class Tasks {
   FunctionRewrite& rewrite_;
   Nurseries& nurseries_;
   HandleKinds kinds_;
-  std::optional<bool> makes_async_calls_;  // whether this function does; filled by the first question
+  // whether this function makes any; determined at the first call of makes_async_calls()
+  std::optional<bool> makes_async_calls_;
 };
 
 }  // namespace janus::lower

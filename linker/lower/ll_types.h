@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ll_types.h — the types of the values in a function of LLVM IR, as far as its instructions tell them plainly.
+// ll_types.h — the types of the values in a function of LLVM IR, where its instructions state them directly.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@ class LocalTypes {
  public:
   LocalTypes(const Tokens& tokens, const Function& function);
 
-  // The type of the value `%name` (written with its sigil). Nothing where it is not told.
+  // The type of the value `%name` (written with its sigil). Nothing if it is not known.
   std::optional<std::string> type_of(std::string_view written) const;
-  // The instruction that has the value as its result; nullptr for parameters and unknown names.
+  // The instruction whose result the value is; nullptr for parameters and unknown names.
   const Instruction* definition(std::string_view written) const;
   bool is_parameter(std::string_view written) const;
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus-lower: LLVM IR with the scheduler's opcodes, or a .qtjir file, to LLVM IR that clang compiles. janus-cc calls it.
+// janus-lower: lowers LLVM IR with the scheduler's opcodes, or a .qtjir file, to LLVM IR that clang compiles. janus-cc runs
+// it. The files, by what they are for:
 //
-//     source, lexer        the text, places in it, and its tokens, of either language
-//     LLVM IR:  ll_parser  a module; by ll_signature: how a function is called, ll_body: its instructions and blocks, and
-//                          ll_aliases. ll_opcodes and ll_types: operands, types of values
-//               ll_lower   the order in which a function is rewritten: ll_nurseries, ll_tasks (ll_handles: of which task a join
-//                          is), ll_checks. All edit the text by ll_rewrite (edits.h); whatever no edit names is copied.
-//                          line_map.h says which line of the output is of which line of the input
-//     .qtjir:   qtjir_parser, qtjir_check, qtjir_emit   one function after another
-//               qtjir_emit   by qtjir_{plain,calls,channels,nurseries} over qtjir_yield_points, these over qtjir_text: a
-//                            function's text, and that over qtjir_module: what all functions share
-//     both:     nursery_flow which nurseries are open where; back_edges.h where loops have checks
-//               helpers      the functions that the output gets besides: {yield,nursery,task}_helpers
+//     both languages   source, lexer: the text, positions in it, and its tokens
+//     LLVM IR          ll_parser: a module. Uses ll_signature (how a function is called), ll_body (instructions and blocks)
+//                      and ll_aliases. ll_opcodes and ll_types: operands of opcodes, types of values
+//                      ll_lower: the order in which a function is rewritten. Uses ll_nurseries, ll_tasks (with ll_handles:
+//                      which task a join waits for) and ll_checks. All of these edit the text through ll_rewrite (edits.h);
+//                      text without an edit is copied. line_map.h: which input line an output line comes from
+//     .qtjir           qtjir_parser, qtjir_check, qtjir_emit: one function after another
+//                      qtjir_emit uses qtjir_{plain,calls,channels,nurseries}; the last three use qtjir_yield_points. All of
+//                      these write through qtjir_text (one function's text), which uses qtjir_module (state of the file)
+//     both languages   nursery_flow: which nurseries are open at each point. back_edges.h: which loops need checks
+//                      helpers: the functions that the output has besides the input's; {yield,nursery,task}_helpers
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -41,13 +42,13 @@ int refuse(const std::string& why) {
   return 1;
 }
 
-// The value of an option `--name=value`, or nullptr.
+// Returns the value of an option `--name=value`, or nullptr.
 const char* value_of(const char* argument, const char* name) {
   const std::size_t length = std::strlen(name);
   return std::strncmp(argument, name, length) == 0 ? argument + length : nullptr;
 }
 
-// 0 to go on, else the status to exit with.
+// Returns 0 to continue, else the exit status.
 int read_arguments(int argc, char** argv, Options& options) {
   for (int i = 1; i < argc; ++i) {
     const char* const argument = argv[i];
@@ -96,8 +97,8 @@ bool ends_with(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-// The output: a file, which is opened when there is something to write, or stdout, which gets all of it at the end, when the
-// input is known to have no errors.
+// The output. A file is opened when there is something to write. Output to stdout is written at the end, when it is
+// known that the input has no errors.
 class Output {
  public:
   explicit Output(const std::string& name) : name_(name) {}
@@ -110,7 +111,7 @@ class Output {
     if (file_ == nullptr && is_right_) file_ = std::fopen(name_.c_str(), "wb");
     put(text, file_);
   }
-  // Whether all was written.
+  // Returns whether everything was written.
   bool finish() {
     if (name_.empty()) {
       put(for_stdout_, stdout);
@@ -120,7 +121,7 @@ class Output {
     }
     return is_right_;
   }
-  // Takes back what was written: the input has errors.
+  // Deletes what was written, because the input has errors.
   void discard() {
     if (file_ == nullptr) return;
     (void)finish();

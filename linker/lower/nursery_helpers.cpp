@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nursery_helpers.cpp — the helpers that open and end nurseries, and free what their tasks and channels had.
+// nursery_helpers.cpp — the helpers that open and end nurseries, and free the records of their tasks and channels.
 #include "helpers.h"
 
 #include "helper_text.h"
@@ -39,7 +39,7 @@ std::string Helpers::nursery_open(const NurseryOptions& options) {
 std::string Helpers::nursery_end(bool is_opened) {
   return once(is_opened ? "nursery_close" : "nursery_end", [&](const std::string& symbol) {
     std::string body;
-    // Where none could be created, the current nursery is another one.
+    // If no nursery could be created, the current nursery is a different one.
     line(body, "%is_none = icmp eq ", pointer(), " %nursery, null");
     line(body, "br i1 %is_none, label %none, label %some");
     label(body, "none");
@@ -64,7 +64,7 @@ std::string Helpers::nursery_cancel() {
   return runtime("janus_nursery_cancel", "i32", pointer());
 }
 
-// Frees the records of a nursery that has ended, which its owner has linked by their first field.
+// Frees the records of a nursery that has ended. The owner has linked them by their first field.
 std::string Helpers::free_records() {
   return once("free_records", [this](const std::string& symbol) {
     const std::string link = text_of("{ ", pointer(), ", ", pointer(), " }");
@@ -95,7 +95,7 @@ std::string Helpers::free_records() {
   });
 }
 
-// A channel that is released with the records of the list.
+// A channel that is released together with the records of the list.
 std::string Helpers::channel_create() {
   return once("channel_create", [this](const std::string& symbol) {
     const std::string link = text_of("{ ", pointer(), ", ", pointer(), " }");

@@ -13,12 +13,12 @@ enum class Opcode {
   kBudgetCheck,
   kBudgetDecrement,
   kYield,
-  kTaskCreate,  // a task in the innermost nursery, with a budget of its own if one is given
+  kTaskCreate,  // a task in the innermost nursery, with its own budget if one is given
   kSpawn,       // a task in the innermost nursery
-  kFork,        // a task in the innermost nursery or, outside of all, in one that the function has for them
+  kFork,        // a task in the innermost nursery; outside all nurseries, in a nursery of the function for such tasks
   kAsyncCall,   // a task, and a channel for its result
   kTaskJoin,
-  kAwait,  // of a task, an asynchronous call or a nursery
+  kAwait,  // waits for a task, an asynchronous call or a nursery
   kNurseryBegin,
   kNurseryEnd,
   kNurseryCancel,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pieces.h — how the lowered module leaves: in pieces, so that a large one is not in memory as a whole.
+// pieces.h — the lowered module is handed on in pieces, so that a large module is never in memory as a whole.
 #pragma once
 
 #include <cstddef>

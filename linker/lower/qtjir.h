@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qtjir.h — the small language of .qtjir files (docs/lowering.md) to LLVM IR.
+// qtjir.h — lowers the small language of .qtjir files (docs/lowering.md) to LLVM IR.
 #pragma once
 
 #include "options.h"

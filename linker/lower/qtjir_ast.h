@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// qtjir_ast.h — a .qtjir file as it was read, and what qtjir_check.cpp has found out about it. The heads of all functions are
-// read first. Then each body is read, checked and emitted before the next one, so that one body is in memory at a time. A type is its text: i64, ptr,
-// `task i64`, `async i64`, `channel i64`, nursery, void.
+// qtjir_ast.h — a .qtjir file as parsed, with the results of qtjir_check.cpp. The heads of all functions are read
+// first. Then each body is read, checked and emitted before the next one, so only one body is in memory at a time. A
+// type is represented by its text: i64, ptr, `task i64`, `async i64`, `channel i64`, nursery, void.
 #pragma once
 
 #include <array>
@@ -81,7 +81,7 @@ struct FunctionHead {
   std::uint32_t body = kNoIndex;  // the first token behind its `{`
 };
 
-// A function while its body is at hand.
+// A function with its body. Only one such object has contents at a time.
 struct Function : FunctionHead {
   std::vector<Block> blocks;           // filled in by read_body(), as all below by the check
   std::vector<Register> registers;     // filled in by the check, parameters first
@@ -98,9 +98,10 @@ struct File {
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kBudgetParts = {
     {{"ops", "i32"}, {"memory", "i64"}, {"spawn_count", "i16"}, {"channel_ops", "i16"}, {"syscalls", "i16"}}};
 
-// Each reports what is wrong.
+// Each function reports the errors that it finds.
 File read_heads(const Tokens& tokens);
-[[nodiscard]] bool read_body(const Tokens& tokens, Function& function);  // false: it is not to be checked
+// false: there were errors, and the body must not be checked
+[[nodiscard]] bool read_body(const Tokens& tokens, Function& function);
 void check(const Tokens& tokens, const File& file, Function& function);
 
 }  // namespace janus::lower::qtjir

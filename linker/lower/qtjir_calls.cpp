@@ -10,7 +10,7 @@ void Calls::call(const Instruction& one) {
   const Module& module = text_.module();
   const FunctionHead& target = module.callee(one);
   const std::string name = module.name_of(target);
-  // The runtime's own functions are checks themselves.
+  // The runtime's own functions are yield checks themselves.
   if (module.has_yield_checks() && !(target.is_external && is_of_runtime(name))) points_.check(one, "1");
   if (!target.is_external) return call_body(one, target, text_.typed_values(one.operands), points_.unwinds());
   const std::string list = external_arguments(one, target), result = module.external_result(target);
@@ -34,7 +34,8 @@ void Calls::defer(const Instruction& one) {
   deferred_.push_back(std::move(deferred));
 }
 
-// What C code gets: narrow integers are extended, to an int where the parameter has no type of its own.
+// The arguments as C code receives them: narrow integers are extended, to an int where the parameter has no declared
+// type.
 std::string Calls::external_arguments(const Instruction& one, const FunctionHead& target) {
   std::string list;
   for (std::size_t i = 0; i < one.operands.size(); ++i) {
@@ -55,12 +56,12 @@ std::string Calls::external_arguments(const Instruction& one, const FunctionHead
   return list;
 }
 
-// Runs what was deferred, the last first.
+// Runs the deferred calls, the last first.
 void Calls::write_exit() {
   for (auto deferred = deferred_.rbegin(); deferred != deferred_.rend(); ++deferred) run(*deferred);
 }
 
-// With `may_unwind` a cancel that the body saw ends this function, too.
+// With `may_unwind`, a cancel that ended the called body ends this function, too.
 void Calls::call_body(const Instruction& one, const FunctionHead& target, const std::string& list, bool may_unwind) {
   const std::string result = text_.module().llvm(target.result), both = body_result(result), name = text_.fresh("v");
   text_.line(name, " = call ", both, " ", text_.module().body_symbol(target), "(", list, ")");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qtjir_calls.h — a function's calls: those at once, and those that are deferred to its exit.
+// qtjir_calls.h — the calls of a function: immediate ones, and ones that are deferred to its exit.
 #pragma once
 
 #include <string>

@@ -9,7 +9,8 @@
 
 namespace janus::lower::qtjir {
 
-// Owns the list of the channels that one function makes; they live until it ends. Text and yield points are the caller's.
+// Owns the list of the channels that one function makes; the channels live until the function ends. The caller owns the
+// text and the yield points.
 class Channels {
  public:
   Channels(FunctionText& text, YieldPoints& points) : text_(text), points_(points) {}

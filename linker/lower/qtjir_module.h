@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qtjir_module.h — the output of a .qtjir file: what its functions have in common.
+// qtjir_module.h — the state of one .qtjir file's output that all its functions share.
 #pragma once
 
 #include <map>
@@ -11,15 +11,17 @@
 
 namespace janus::lower::qtjir {
 
-// A name of a function as LLVM spells it, with @.
+// The symbol of a function as LLVM spells it, with @.
 std::string symbol(const std::string& name);
 // How the C convention of x86-64 passes a value that is narrower than an i32, as clang has it: i1 is a bool, and other integers
 // are signed, as print shows them. Empty for other types.
 std::string_view extension_of(std::string_view type);
-// What a body returns whose function has this result: whether a cancel ended it early comes behind it.
+// The return type of the body of a function with this result: the result, followed by an i1 that is true if a cancel
+// ended the body early.
 std::string body_result(const std::string& result);
 
-// Owns the text that is written and not handed on, and the constant texts. Tokens, file and helpers are the caller's, and outlive it.
+// Owns the text that has been written but not handed on, and the constant texts. The caller owns tokens, file and
+// helpers, which must outlive this object.
 class Module {
  public:
   Module(const Tokens& tokens, const File& file, Helpers& helpers, bool has_yield_checks)
@@ -31,13 +33,13 @@ class Module {
   bool has_yield_checks() const { return has_yield_checks_; }
   std::string& text() { return text_; }
 
-  // The LLVM type of a value of the type.
+  // The LLVM type for a type of the file.
   std::string llvm(const std::string& type) const;
   std::string name_of(const FunctionHead& function) const { return std::string(tokens_.name(function.name)); }
   std::string body_symbol(const FunctionHead& function) const {
     return symbol(helpers_.prefix() + "body." + name_of(function));
   }
-  // The type of a result that C code gives or takes, with its extension.
+  // The result's type, with its extension, where C code gives or takes the result.
   std::string external_result(const FunctionHead& function) const;
   Signature signature(const FunctionHead& function) const;
   const FunctionHead& callee(const Instruction& one) const {
@@ -48,9 +50,9 @@ class Module {
   std::string string(const std::string& contents);
 
   void declare(const FunctionHead& function);
-  // Writes what was asked for besides the functions.
+  // Writes the constants and declarations that the functions requested.
   void finish(const TakePiece& take);
-  // Hands on the text that is written.
+  // Hands on the text written so far.
   void hand_on(const TakePiece& take);
 
  private:

@@ -83,7 +83,7 @@ void Nurseries::join_task(const Instruction& one) {
 }
 
 void Nurseries::write_unwinding() {
-  // A stack has a higher number than the one around it.
+  // Every stack has a higher number than the stack around it.
   for (std::uint32_t i = static_cast<std::uint32_t>(function_.flow->stacks().size()); i-- > 1;) {
     if (!points_.is_unwound(i)) continue;
     text_.begin(points_.unwind_label(i));
@@ -124,7 +124,7 @@ void Nurseries::cancel(const Site& site) {
              nursery, ")");
 }
 
-// Ends a nursery and frees the records of its tasks; its result.
+// Ends a nursery and frees the records of its tasks. Returns the nursery's result.
 std::string Nurseries::end(Site& site) {
   const std::string nursery = load(site), pointer = text_.pointer();
   std::string result = text_.fresh("v");

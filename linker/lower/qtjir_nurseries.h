@@ -11,14 +11,14 @@
 
 namespace janus::lower::qtjir {
 
-// Owns the locals of one function's nurseries. Text and yield points are the caller's; which nursery is open where is in
-// the function.
+// Owns the local variables of one function's nurseries. The caller owns the text and the yield points. `function` tells
+// which nurseries are open at each point.
 class Nurseries {
  public:
   Nurseries(FunctionText& text, YieldPoints& points, const Function& function)
       : text_(text), points_(points), function_(function) {}
 
-  void reserve_locals();  // before all else
+  void reserve_locals();  // call before anything else
 
   void begin(const Instruction& one);
   void end(const Instruction& one);
@@ -27,10 +27,10 @@ class Nurseries {
   void create_task(const Instruction& one);
   void join_task(const Instruction& one);
 
-  // The blocks by which a cancel ends the function: they end the open nurseries, the innermost first.
+  // Writes the blocks by which a cancel ends the function: they end the open nurseries, the innermost first.
   void write_unwinding();
   void write_exit();
-  std::string scope_begin() const;  // what opens the scope, in the entry block
+  std::string scope_begin() const;  // the code that opens the scope, for the entry block
 
  private:
   struct Site {
@@ -52,7 +52,7 @@ class Nurseries {
   const Function& function_;
   std::vector<Site> sites_;
   std::unordered_map<const Instruction*, std::uint32_t> site_of_;
-  Site scope_;  // the nursery of SPAWN and fork outside of all others
+  Site scope_;  // the nursery for SPAWN and fork outside of all others
 };
 
 }  // namespace janus::lower::qtjir

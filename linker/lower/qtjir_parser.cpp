@@ -48,7 +48,7 @@ class Parser {
     ++at_;
     return true;
   }
-  // The token at hand, for a message.
+  // The current token, for a message.
   std::string shown() const {
     return tokens_.is_end(at_) ? "the end of the file"
            : is_behind_line()  ? "the end of the line"
@@ -59,7 +59,7 @@ class Parser {
     tokens_.source().error(is_behind_line() ? tokens_.end_of(at_ - 1) : tokens_.begin_of(at_), message);
     return false;
   }
-  // Whether the line that `start_` is in ends before the token at hand.
+  // Whether the current token begins a new line, after the token `start_`.
   bool is_behind_line() const {
     if (at_ <= start_ || tokens_.is_end(at_)) return false;
     const std::size_t end = tokens_.end_of(at_ - 1);
@@ -184,7 +184,7 @@ class Parser {
     }
   }
 
-  // To the next line behind the beginning of an instruction that was not understood.
+  // Skips to the line after the beginning of an instruction that was not understood.
   void skip_line(std::size_t start) {
     const std::string_view text = tokens_.source().text();
     at_ = std::max(at_, start);
@@ -254,11 +254,11 @@ class Parser {
   }
 
   bool begins_operand() const {
-    // A register that is followed by = begins the next instruction.
+    // A register followed by = begins the next instruction.
     if (tokens_.kind(at_) == TokenKind::kLocal) return !tokens_.is_punctuation(at_ + 1, '=');
     return tokens_.kind(at_) == TokenKind::kInteger || tokens_.kind(at_) == TokenKind::kString;
   }
-  // The optional type before operands.
+  // Reads the optional type before operands.
   bool typed(Instruction& one) {
     if (tokens_.kind(at_) != TokenKind::kWord) return true;
     return type(one.type, false, false);
@@ -412,7 +412,7 @@ class Parser {
 
   const Tokens& tokens_;
   std::size_t at_ = 0;
-  std::size_t start_ = 0;  // the token that the function's head or the instruction at hand begins with
+  std::size_t start_ = 0;  // the first token of the current function head or instruction
   bool is_right_ = true;
   File file_;
 };

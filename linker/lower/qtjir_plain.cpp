@@ -8,12 +8,12 @@
 namespace janus::lower::qtjir {
 namespace {
 
-// The width, as a constant of the type. (That of i1 does not fit: it is shifted by nothing.)
+// The width, as a constant of the type. (For i1 it is 1, which is `true`.)
 std::string shift_limit(const std::string& type) {
   return type == "i1" ? "true" : type == "i2" ? "2" : std::to_string(integer_width(type));
 }
 
-// A division by zero is the task's panic; the one quotient that does not fit wraps.
+// A division by zero makes the task panic. The only quotient that does not fit (the smallest value by -1) wraps.
 std::string division(Module& module, const std::string& word, const std::string& type) {
   Helpers& helpers = module.helpers();
   return helpers.once(word + "." + type, [&](const std::string& symbol) {
@@ -46,7 +46,7 @@ void write_arithmetic(FunctionText& text, const Instruction& one) {
     text.line(name, " = call ", one.type, " ", division(text.module(), word, one.type), "(", one.type, " ", left, ", ",
               one.type, " ", right, ")");
   } else if (word == "shl" || word == "lshr" || word == "ashr") {
-    // The amount counts modulo the width.
+    // The amount is taken modulo the width.
     const std::string amount = text.fresh("v");
     text.line(amount, " = urem ", one.type, " ", right, ", ", shift_limit(one.type));
     text.line(name, " = ", word, " ", one.type, " ", left, ", ", amount);

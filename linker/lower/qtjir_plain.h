@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qtjir_plain.h — the plain instructions: those that compute or print values, and go on to the next one.
+// qtjir_plain.h — the plain instructions: they compute or print values, and continue with the next instruction.
 #pragma once
 
 #include "qtjir_text.h"

@@ -9,13 +9,13 @@
 
 namespace janus::lower::qtjir {
 
-// Owns the head (the entry block's locals) and the body of the function at hand, and counts its names. One object serves
-// one function after another, for the memory that it has. The module is the caller's.
+// Owns the head (the entry block's variables) and the body of the current function, and counts its names. One object
+// serves all functions in turn, to reuse its memory. The caller owns the module.
 class FunctionText {
  public:
   explicit FunctionText(Module& module) : module_(module) {}
 
-  void restart();  // for the next function
+  void restart();  // before the next function
 
   Module& module() const { return module_; }
   Helpers& helpers() const { return module_.helpers(); }
@@ -37,9 +37,9 @@ class FunctionText {
 
   std::string pointer() const { return helpers().pointer(); }
   std::string to(const std::string& type) const { return helpers().pointer_to(type); }
-  std::string local(const std::string& type, std::string_view what);  // a variable that begins as 0 or null
+  std::string local(const std::string& type, std::string_view what);  // a variable whose first value is 0 or null
 
-  // The operand's value, as `value` of its LLVM type.
+  // The operand's value: a constant or register of its LLVM type.
   std::string value(const Operand& operand);
   std::string typed_value(const Operand& operand);
   std::string typed_values(const std::vector<Operand>& operands);  // a list of arguments

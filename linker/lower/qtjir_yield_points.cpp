@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qtjir_yield_points.cpp — checks, and the ways out of a function behind them.
+// qtjir_yield_points.cpp — checks, and the branches that leave the function after them.
 #include "qtjir_yield_points.h"
 
 namespace janus::lower::qtjir {
@@ -65,7 +65,7 @@ void YieldPoints::charge(const Instruction& one, std::string_view helper, std::s
   leave_if_negative(one, status);
 }
 
-// The i32 `status` of a yield point: below 0 the task was told to end.
+// `status` is the i32 result of a yield point; a negative value means that the task is cancelled.
 void YieldPoints::leave_if_negative(const Instruction& one, const std::string& status) {
   if (!unwinds_) return;
   const std::string told = text_.fresh("told");

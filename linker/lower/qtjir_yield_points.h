@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qtjir_yield_points.h — where a function's task may be told to end, and leaves the function then.
+// qtjir_yield_points.h — the points where a function's task learns that it is cancelled, and the code that then leaves
+// the function.
 #pragma once
 
 #include <set>
@@ -12,8 +13,8 @@ namespace janus::lower::qtjir {
 
 constexpr std::string_view kCancelled = "-1";  // JANUS_CANCELLED
 
-// The yield points of one function. Owns the loops' counter, and knows which stacks of nurseries are unwound. The text is
-// the caller's.
+// The yield points of one function. Owns the loops' counter, and records which stacks of nurseries need an unwinding
+// block. The caller owns the text.
 class YieldPoints {
  public:
   YieldPoints(FunctionText& text, const Function& function) : text_(text), unwinds_(!function.is_cleanup) {}
@@ -21,17 +22,18 @@ class YieldPoints {
   // Whether a cancel ends the function early.
   bool unwinds() const { return unwinds_; }
 
-  void check(const Instruction& one, std::string_view cost);  // the cost is a constant of the compiler's
+  void check(const Instruction& one, std::string_view cost);  // the cost is a constant that the compiler chooses
   void check_loop(const Instruction& one);
   void decrement(const Instruction& one);
   void yield(const Instruction& one);
   void sleep(const Instruction& one);
 
-  // Ends the function from where the instruction stands.
+  // Writes a branch that leaves the function if the condition holds; `one` tells which nurseries are open there.
   void leave_if(const Instruction& one, const std::string& condition);
   void leave_if_cancelled(const Instruction& one);
 
-  // The block that ends the function where this stack of nurseries is open; it is to be written then.
+  // The label of the block that ends the function where this stack of nurseries is open. The caller must write that
+  // block later.
   std::string unwind_label(std::uint32_t stack);
   bool is_unwound(std::uint32_t stack) const { return unwound_.contains(stack); }
 

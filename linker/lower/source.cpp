@@ -23,7 +23,8 @@ void Source::error(std::size_t offset, const std::string& message) {
     return;
   }
   const std::size_t line = line_of(offset);
-  // Names in a message come from the input: control characters are not sent to a terminal, nor names without end.
+  // Names in a message come from the input, so control characters are not sent to a terminal, and long messages are
+  // cut.
   std::string shown = message.substr(0, kMaxMessage);
   if (shown.size() < message.size()) shown += "...";
   for (char& c : shown)

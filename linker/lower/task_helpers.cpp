@@ -30,7 +30,7 @@ std::string stored_result(const Signature& signature) {
   return signature.result == "void" ? "i64" : signature.result;
 }
 
-// What a helper for spawns depends on.
+// A key for the properties on which a spawn helper depends.
 std::string shape_key(const TaskShape& shape) {
   std::string key =
       text_of("spawn ", std::to_string(static_cast<int>(shape.handle)), shape.has_budget ? " budget" : "");
@@ -39,8 +39,9 @@ std::string shape_key(const TaskShape& shape) {
   return key;
 }
 
-// Names may hold any character: a helper's own has a number instead. Tasks that differ in what their spawners keep or pay
-// begin in the same function.
+// A key for the function that a task starts in. A function's name may have any character, so the symbol of the helper
+// has a number instead of the name. Tasks that differ only in their budgets, or in whether a handle without a record is
+// kept, start in the same function.
 std::string task_key(const TaskShape& shape) {
   return text_of("task ", has_record(shape.handle) ? std::to_string(static_cast<int>(shape.handle)) : "",
                  shape.tells_cancel ? " cancel " : " ", shape.symbol);
@@ -57,7 +58,8 @@ std::string joined_type(std::string_view result) {
   return result == "void" ? "i64" : std::string(result);
 }
 
-// With a result in it: the list, the channel, the result, the arguments. Without: the arguments.
+// The fields of a record. With a result in it: the list, the channel, the result, the arguments. Without: the
+// arguments.
 std::string Helpers::record_type(const TaskShape& shape) const {
   std::string fields;
   if (has_record(shape.handle)) fields = text_of(pointer(), ", ", pointer(), ", ", stored_result(shape.signature));
@@ -74,7 +76,8 @@ std::string Helpers::head_of_spawn(const TaskShape& shape, const std::string& sy
   return text_of("define internal i64 ", symbol, "(", parameters, ") \"janus-tenancy\"=\"CPU_Parallel\" {\nentry:\n");
 }
 
-// The options of a spawn, as an operand of pointer type: the defaults, a constant or, with a budget, a local.
+// The options of a spawn, as an operand of pointer type: null for the defaults, a constant or, with a budget, a
+// variable.
 std::string Helpers::spawn_options(const TaskShape& shape, std::string& body, unsigned flags) {
   if (!shape.has_budget && flags == 0) return "null";
   const std::string type = text_of("{ i32, i32, i64, ", kBudget, ", i64, ", pointer(), ", i64 }");
@@ -108,7 +111,7 @@ std::string Helpers::task(const TaskShape& shape) {
       !has_record(shape.handle) && fits_into_word(shape.signature) ? task_with_word(shape) : task_with_record(shape));
 }
 
-// The call of the task's function, with all that its ABI asks of a caller.
+// The call of the task's function, with everything that its ABI requires of a caller.
 std::string Helpers::call_of(const TaskShape& shape, const std::vector<std::string>& arguments) const {
   const Signature& signature = shape.signature;
   std::string list;
@@ -123,7 +126,8 @@ std::string Helpers::call_of(const TaskShape& shape, const std::vector<std::stri
                  list, ")");
 }
 
-// Behind the arguments' loads: calls the function, keeps its result, and returns what the runtime takes as the task's.
+// The code after the loads of the arguments: calls the function, keeps its result, and returns the value that the
+// runtime takes as the task's value.
 std::string Helpers::finish_task(const TaskShape& shape, const std::string& record) {
   const Signature& signature = shape.signature;
   std::vector<std::string> arguments;
@@ -180,15 +184,15 @@ std::string Helpers::finish_task(const TaskShape& shape, const std::string& reco
   } else if (width == 64) {
     line(body, "ret i64 %result");
   } else {
-    // SPEC 3.4.3 widens an i32, and with it the codes of failures. Other widths have no codes.
+    // SPEC 3.4.3 widens an i32, and with it the failure codes. Other widths have no failure codes.
     line(body, "%wide = ", width == 32 ? "sext" : "zext", " ", signature.result, " %result to i64");
     line(body, "ret i64 %wide");
   }
   return body;
 }
 
-// A task whose arguments are a record: it frees that first, also when it was cancelled before its start, unless the record
-// is its nursery's, for the result.
+// The function of a task whose arguments are in a record. It frees the record first, even if the task was cancelled
+// before it started. A record that holds the result is not freed: it belongs to the nursery.
 std::string Helpers::task_with_record(const TaskShape& shape) {
   return once(task_key(shape), [&](const std::string& symbol) {
     const Signature& signature = shape.signature;
@@ -216,7 +220,7 @@ std::string Helpers::task_with_record(const TaskShape& shape) {
   });
 }
 
-// The runtime's spawn of %task in %nursery, as %handle.
+// Calls the runtime to spawn %task in %nursery; the result is %handle.
 std::string Helpers::spawn_call(const std::string& argument, const std::string& options) {
   const std::string parameters = text_of(pointer(), ", ", task_type(), ", ", pointer(), ", ", pointer());
   return text_of("%handle = call i64 ", runtime("janus_nursery_spawn_in", "i64", parameters), "(", pointer(),
@@ -285,8 +289,8 @@ std::string Helpers::spawn_with_record(const TaskShape& shape, const std::string
   return head_of_spawn(shape, symbol) + body + "}\n";
 }
 
-// A task whose arguments fit into the pointer that the runtime hands on: nothing is allocated, so that it need not be
-// called when it was cancelled before its start.
+// The function of a task whose arguments fit into the pointer that the runtime passes. Nothing is allocated, so the
+// function need not run if the task was cancelled before it started.
 std::string Helpers::task_with_word(const TaskShape& shape) {
   const Signature& signature = shape.signature;
   const bool is_plain = signature.result == "i64" && signature.parameters.size() == 1 &&
@@ -334,7 +338,7 @@ std::string Helpers::spawn_with_word(const TaskShape& shape, const std::string& 
   return head_of_spawn(shape, symbol) + body + "}\n";
 }
 
-// Waits for a task and gives its result; where there is none, zero or, of an i64 or i32, the code that says why.
+// Waits for a task and gives its result. Without a result it gives zero or, for an i64 or i32, the code of the reason.
 std::string Helpers::join(Handle handle, std::string_view result) {
   const std::string type = joined_type(result);
   const std::string kind = handle == Handle::kChannel ? "await" : handle == Handle::kRecord ? "join_record" : "join";
@@ -355,7 +359,7 @@ std::string Helpers::join(Handle handle, std::string_view result) {
   });
 }
 
-// The end of a join: the result is the task's %outcome.
+// The end of a join: %outcome is the task's result.
 std::string Helpers::value_of_word(const std::string& type) const {
   const unsigned width = integer_width(type);
   std::string body = empty_body();
@@ -373,7 +377,7 @@ std::string Helpers::value_of_word(const std::string& type) const {
   return body;
 }
 
-// The end of a join: the task's %outcome is the address of the record with the result, or a code.
+// The end of a join: %outcome is the address of the record with the result, or a failure code.
 std::string Helpers::value_of_record(Handle handle, const std::string& type) {
   const unsigned width = integer_width(type);
   const std::string record = text_of("{ ", pointer(), ", ", pointer(), ", ", type, " }");
@@ -396,7 +400,7 @@ std::string Helpers::value_of_record(Handle handle, const std::string& type) {
       line(body, "%element = bitcast ", type, "* %buffer to i8*");
       element = "%element";
     }
-    // What an earlier await has received is still in the record.
+    // The result that an earlier await received is still in the record.
     line(body, "store ", type, " %value, ", pointer_to(type), " %buffer");
     line(body, "%channel = load ", pointer(), ", ", pointer_to(pointer()), " ",
          field(body, fields, record, kChannelField, "%channel_at"));

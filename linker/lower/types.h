@@ -30,10 +30,13 @@ bool fits(std::string_view digits, unsigned width);
 bool is_pointer(std::string_view type);
 // Whether values of the type can be stored: not void, label, metadata, token, or a function.
 bool is_storable(std::string_view type);
-// Whether the target features of a function decide how it takes or returns a value of the type: a vector, or what may hold one.
+// Whether the target features of a function decide how the function takes or returns a value of the type: true for a
+// vector, and for a type that may contain one. A helper and its callers may have different features, so such a value is
+// passed in memory.
 // A helper and the functions that call it may have different features, so that it gets the value in memory.
 bool depends_on_features(std::string_view type);
-// Whether loads of it from a block that is aligned to 16 bytes need a smaller alignment than their natural one.
+// Whether a load of the type from a block that is aligned to 16 bytes must state an alignment that is smaller than the
+// natural one.
 bool may_be_overaligned(std::string_view type);
 
 }  // namespace janus::lower

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// words.h — whether a word is one of a short list.
+// words.h — tests whether a word is in a short list.
 #pragma once
 
 #include <algorithm>

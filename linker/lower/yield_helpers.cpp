@@ -6,7 +6,7 @@
 
 namespace janus::lower {
 
-// The check of janus/llvm.h.
+// The same check as in janus/llvm.h.
 std::string Helpers::check() {
   return once("check", [this](const std::string& symbol) {
     std::string body;
@@ -24,7 +24,7 @@ std::string Helpers::check() {
   });
 }
 
-// The check with a cost that the program computes. A negative one charges nothing: a task cannot give itself ops.
+// The check with a cost that the program computes. A negative cost charges nothing: a task cannot increase its own ops.
 std::string Helpers::decrement() {
   return once("decrement", [this](const std::string& symbol) {
     std::string body;
@@ -36,7 +36,7 @@ std::string Helpers::decrement() {
   });
 }
 
-// As JANUS_LOOP_CHECK: the iterations are counted in a local and charged together.
+// As JANUS_LOOP_CHECK: the iterations are counted in a variable and charged together.
 std::string Helpers::loop_check() {
   return once("loop_check", [this](const std::string& symbol) {
     const std::string interval = std::to_string(settings_.yield_interval);
