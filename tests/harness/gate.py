@@ -46,7 +46,7 @@ SECOND_TIER = [
     ('build-(clang|debug)', '(programs|kernel-free-programs|qemu-linux|abi-program|own-fault|prices|hostile|janus-cc)(-.*)?'),
     ('build-coverage', '.*'),
 ]
-COVERAGE = 'coverage of rt'  # a result for the tally from the tests of build-coverage, as if it were one of them
+COVERAGE = 'coverage of rt'  # a result that the tests of build-coverage add to the tally, like a test
 
 # The minimum number of results of tests whose names match, so that no environment loses its tests unnoticed.
 FLOORS = {
@@ -72,12 +72,12 @@ def is_second(build, test):
 
 
 def is_second_everywhere(test):
-    """Whether the gate runs it in no build."""
+    """Whether the gate runs the test in no build."""
     return test == COVERAGE or all(is_second(build, test) for build in BUILDS)
 
 
 def suites_for(paths):
-    """The suites that changes to `paths` need, or EVERYTHING."""
+    """The suites to run for changes to `paths`, or EVERYTHING."""
     needed = set()
     for path in paths:
         suites = next((suites for beginning, suites in SUITES_BY_PATH if path.startswith(beginning)), EVERYTHING)
@@ -107,7 +107,7 @@ def settings_for(selection, build):
 
 
 def builds_for(selection):
-    """The gate has no use for a build whose tests are all of the second tier."""
+    """The builds that the selection needs. The gate skips a build whose tests are all of the second tier."""
     if selection == 'coverage':
         return ['build-coverage']
     return [build for build in BUILDS if selection == 'all' or not is_second(build, '')]

@@ -24,7 +24,7 @@ MOST_LINES, MOST_WIDTH = 12, 240  # of the output that is repeated below a failu
 
 
 class Failure:
-    """What failed, and the lines that tell why."""
+    """A failed test or violated rule, and the lines of output that explain it."""
 
     def __init__(self, what, why=()):
         self.what, self.why = what, list(why)
@@ -52,9 +52,9 @@ class Count:
 
 
 def count_tap(output):
-    """What the test program itself said, and how many results its plan still owes."""
+    """Counts the results in a program's TAP output. Also returns how many planned results are missing, and the test that was running last."""
     count, planned, running = Count(), None, ""
-    said = []  # the lines since the last result; they belong to the next failure
+    said = []  # comment lines since the last result; they belong to the next failure
     for line in output.splitlines():
         if plan := PLAN.match(line):
             planned = int(plan[1])
@@ -78,14 +78,14 @@ def count_tap(output):
 
 
 def last_words(test):
-    """Of a program that did not come to its end: a sanitizer's report stands where it begins, all else where it ends."""
+    """The lines that explain why a program ended early: from the beginning of a sanitizer's report, or else the last lines of the output."""
     lines = [line for line in (test.get("stderr") or test.get("stdout") or "").splitlines() if line.strip() and not line.startswith(WORDS)]
     report = next((at for at, line in enumerate(lines) if "Sanitizer" in line or "runtime error:" in line), None)
     return lines[-MOST_LINES:] if report is None else lines[report:]
 
 
 def count_test(test):
-    """One test of meson's: its TAP if it spoke any, else the verdict itself."""
+    """Counts one meson test: its TAP results or, if it printed none, meson's verdict."""
     name, verdict = test["name"].split(" / ")[-1], test["result"]
     output = test.get("stdout") or ""
     count, owed, running = count_tap(output)
@@ -118,7 +118,7 @@ def count_log(path):
 
 
 def below(floors, count):
-    """What ran less often than it must. A world that quietly lost its tests has no failures."""
+    """A line for each group of tests of which too few ran: tests that are missing from a build cause no failure by themselves."""
     for names, least in floors:
         ran = sum(1 for name, _ in count.ran if re.search(names, name))
         if ran < least:
@@ -126,7 +126,7 @@ def below(floors, count):
 
 
 class Wanted:
-    """What the command line asks for besides the sum."""
+    """The options of the command line: which rules to check besides the results."""
 
     def __init__(self, arguments):
         self.tier, self.page, self.floors, self.failed_builds, self.logs, with_kernel = None, None, [], [], [], True
@@ -152,7 +152,7 @@ class Wanted:
             self.floors += gate.FLOORS[self.tier] + (gate.FLOORS_WITH_KERNEL[self.tier] if with_kernel else [])
 
     def unmet(self, count, costs):
-        """A line for each wish that what ran does not fulfil."""
+        """A line for each rule that the tests that ran do not satisfy."""
         yield from below(self.floors, count)
         unseen = never_ran(self.page.read_text(), count.ran, count.not_run) if self.page else []
         if self.tier == "gate":

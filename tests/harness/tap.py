@@ -5,7 +5,7 @@ import sys
 
 
 class Tap:
-    """`about` stands before each claim, for tests whose claims say nothing of their subject."""
+    """Prints a result for each claim. `about` is printed before each claim, for tests whose claims do not name their subject."""
 
     def __init__(self, about=''):
         self.about = about + ': ' if about else ''
@@ -19,7 +19,7 @@ class Tap:
         return ok
 
     def none(self, claim, found):
-        """The claim holds if nothing was found against it."""
+        """The claim holds if `found`, the counterexamples, is empty."""
         found = list(found)
         return self.check(claim, not found, '\n'.join(map(str, found)))
 

@@ -11,7 +11,7 @@ from measured import WORDS
 
 SLOWEST = 20
 
-STARTS, SECONDS_OF_STARTS = 100, 0.12  # processes that do nothing, and their time on the machine of the budgets
+STARTS, SECONDS_OF_STARTS = 100, 0.12  # a number of processes that do nothing, and their time on the machine on which the budgets were set
 
 
 class Cost(NamedTuple):
@@ -36,7 +36,7 @@ def costs_of(log):
 
 
 def sums(costs):
-    """Seconds of each suite."""
+    """Seconds of processor time of each suite."""
     total = {}
     for cost in costs:
         for suite in cost.suites:
@@ -45,7 +45,7 @@ def sums(costs):
 
 
 def report(costs, budgets):
-    """Lines that say what took how long."""
+    """Lines with the times of the slowest tests and of all suites."""
     slowest = sorted(costs, key=lambda cost: -cost.seconds)[:SLOWEST]
     yield f'the {len(slowest)} slowest of {len(costs)} tests, in seconds of processor time:'
     yield from (f'  {cost.seconds:7.1f}  {cost.build}: {cost.test}' for cost in slowest)
@@ -54,14 +54,14 @@ def report(costs, budgets):
 
 
 def above_budget(costs, budgets, slowness=1.0):
-    """A line for each suite that took more than its budget on a machine that is so many times slower than the one budgets were set on."""
+    """A line for each suite that exceeded its budget. `slowness`: how many times slower this machine is than the one on which the budgets were set."""
     for suite, seconds in sorted(sums(costs).items()):
         if seconds > budgets.get(suite, 0) * slowness:
             yield f'suite {suite}: {seconds:.0f} s of processor time, and its budget is {budgets.get(suite, 0)}' + (f' times {slowness:.1f}' if slowness > 1 else '')
 
 
 def slowness():
-    """How many times slower this machine is than that one, at least 1. Tests mostly start processes; so does this."""
+    """How many times slower this machine is than the one on which the budgets were set, at least 1. Measures the start of processes, on which tests spend most of their time."""
     def seconds():
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         for _ in range(STARTS):

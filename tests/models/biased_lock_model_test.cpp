@@ -14,8 +14,9 @@ using janus::LockOwner;
 using janus::model::Fences;
 using janus::model::require;
 
-// 'w': lock and unlock as a worker; 'o': as a thread that cannot own it; 'g': as a guest; 'l': for good, before or
-// after the last uses of the others. One letter for each use; the first thread owns the lock at the start.
+// A thread's uses of the lock, one letter for each. 'w': lock and unlock as a worker; 'o': as a thread that cannot become
+// the owner; 'g': with lock_as_guest(); 'l': with unlock_for_good(), before or after the last uses of the other threads.
+// The first thread owns the lock at the start.
 struct BiasedLockWorld {
   static constexpr unsigned kMax = 3;
   const char* turns[kMax];
@@ -51,7 +52,8 @@ struct BiasedLockWorld {
     for (unsigned i = 0; i < threads(); ++i)
       for (const char* how = turns[i]; *how != '\0'; ++how) ++all;
     require(guarded.load() == all, "no store is lost");
-    // No thread holds it, so none of these waits. The second use in a row makes an owner, which gives it up.
+    // No thread holds the lock, so these calls do not wait. The second use in a row makes the worker the owner, and
+    // unlock_for_good() then removes the owner.
     lock.unlock(&owners[1], lock.lock(&owners[1]));
     lock.unlock_for_good(&owners[1], lock.lock(&owners[1]));
     for (LockOwner& owner : owners) require(!lock.is_owned_by(owner), "at rest it has no owner");

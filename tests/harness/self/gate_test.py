@@ -44,7 +44,7 @@ def unmet(options, ran, page=None, costs=()):
 
 
 class Page:
-    """One requirement that names tests."""
+    """A stand-in for docs/requirements.md with one requirement, which names tests."""
 
     def __init__(self, names):
         self.names = names
