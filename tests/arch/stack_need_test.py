@@ -93,12 +93,12 @@ def check_made_up(tap, compiler, folder):
     needs = Needs(program, '^$')
     of = {name: needs.of(name)[0] for name in program.functions}
     tap.check('a deep frame below a shallow one is found', 3000 < of['deep'] < 3200, of)
-    tap.check('a call that is the last leaves its caller\'s frame first', of['deep'] <= of['janus_shallow'] <= of['deep'] + 140, of)
-    tap.check('a deep frame behind a table of jumps is found', of['janus_table'] > of['deep'] + 200, of)
-    tap.check('a function that never returns is known to', not program.functions['janus_end'].returns)
-    tap.check('a call through a pointer of which nothing was told is seen', needs.untold == {'janus_pointer'}, needs.untold)
+    tap.check('a tail call leaves its caller\'s frame first', of['deep'] <= of['janus_shallow'] <= of['deep'] + 140, of)
+    tap.check('a deep frame after a jump table is found', of['janus_table'] > of['deep'] + 200, of)
+    tap.check('a function that never returns is recognised', not program.functions['janus_end'].returns)
+    tap.check('a call through a pointer with unknown targets is reported', needs.untold == {'janus_pointer'}, needs.untold)
     masked = [call.section for call in program.functions['janus_masked'].calls if call.name == 'deep']
-    tap.check('what is called with interrupts off is told from what is not', len(masked) == 2 and masked[0] > 512 and masked[1] == 0, masked)
+    tap.check('calls with interrupts off are distinguished from other calls', len(masked) == 2 and masked[0] > 512 and masked[1] == 0, masked)
 
 
 def check_calls(tap, where, program, reserve):
@@ -112,10 +112,10 @@ def check_calls(tap, where, program, reserve):
         below_door, path = max((needs.of(callee) for callee in calls if callee is not None), default=(0, []))
         if below_door > reserve and not is_other_name:
             too_deep.append(f'{below_door} bytes: {program.short(name)} > {needs.path(path)}')
-    tap.none(f'{where}: no call needs more stack than is kept for it', sorted(too_deep, reverse=True))
-    tap.none(f'{where}: whoever calls through a pointer has told whom', sorted(needs.untold))
+    tap.none(f'{where}: no call needs more stack than is reserved for it', sorted(too_deep, reverse=True))
+    tap.none(f'{where}: the targets of each call through a pointer are listed', sorted(needs.untold))
     told = {name for _, names in POINTERS if isinstance(names, list) for name in names}
-    tap.none(f'{where}: and whom is there', [name for name in told if 'kernel' not in name and not any(
+    tap.none(f'{where}: and each listed target exists', [name for name in told if 'kernel' not in name and not any(
         there.startswith(name + '(') for there in program.plain_names.values())])
 
 
@@ -130,8 +130,8 @@ def check_sections(tap, program):
             bytes_below, path = needs.of(call.name)
             if call.depth + bytes_below > call.section:
                 too_deep.append(f'{call.depth + bytes_below} of {call.section} bytes: {program.short(name)} > {needs.path(path)}')
-    tap.none('with no kernel below: what runs with interrupts off fits into what was touched', too_deep)
-    tap.check('with no kernel below: there are such sections', count > 20, count)
+    tap.none('kernel-free: code that runs with interrupts off needs no more stack than was touched', too_deep)
+    tap.check('kernel-free: there is code that runs with interrupts off', count > 20, count)
 
 
 def main():

@@ -63,7 +63,7 @@ def blob(layout, reference):
 def unpacked(layout):
     """The root directory that the image describes. Also checks the format of the image."""
     index = json.loads((layout / 'index.json').read_text())
-    tap.check('it is an OCI layout of version 1.0.0', json.loads((layout / 'oci-layout').read_text()) == {'imageLayoutVersion': '1.0.0'} and
+    tap.check('the image is an OCI layout of version 1.0.0', json.loads((layout / 'oci-layout').read_text()) == {'imageLayoutVersion': '1.0.0'} and
               index['schemaVersion'] == 2 and len(index['manifests']) == 1, index)
     reference = index['manifests'][0]
     manifest = json.loads(blob(layout, reference))
@@ -71,17 +71,17 @@ def unpacked(layout):
               reference['platform'] == {'architecture': 'amd64', 'os': 'linux'} and manifest.get('schemaVersion') == 2, index)
     config = json.loads(blob(layout, manifest['config']))
     layer = blob(layout, manifest['layers'][0])
-    tap.check('one layer, as the configuration has it', len(manifest['layers']) == 1 and
+    tap.check('one layer, whose digest is in the configuration', len(manifest['layers']) == 1 and
               config['rootfs'] == {'type': 'layers', 'diff_ids': [f'sha256:{hashlib.sha256(layer).hexdigest()}']}, config)
-    tap.check('nobody runs one file, and no shell', config['config']['Entrypoint'] == ['/hello'] and
+    tap.check('the configuration runs one file as an unprivileged user, without a shell', config['config']['Entrypoint'] == ['/hello'] and
               config['config']['User'] == '65534:65534' and 'Cmd' not in config['config'], config)
     root = work / 'root'
     with tarfile.open(fileobj=io.BytesIO(layer)) as tar:
         entries = tar.getmembers()
-        tap.check('which is all that there is', [(e.name, e.type, e.mode, e.uid, e.gid, e.mtime) for e in entries] ==
+        tap.check('the layer contains only that file', [(e.name, e.type, e.mode, e.uid, e.gid, e.mtime) for e in entries] ==
                   [('hello', tarfile.REGTYPE, 0o555, 0, 0, 0)], entries)
         tar.extractall(root)
-    tap.check('byte for byte', (root / 'hello').read_bytes() == hello.read_bytes())
+    tap.check('the file in the layer is the program, byte for byte', (root / 'hello').read_bytes() == hello.read_bytes())
     names = {'index.json', 'oci-layout', *(f'blobs/{r["digest"].replace(":", "/")}' for r in (reference, manifest['config'], manifest['layers'][0]))}
     tap.check('and nothing else is in the layout', set(files_of(layout)) == names, files_of(layout).keys())
     return root
@@ -91,7 +91,7 @@ def image():
     done = dev_image(hello)
     layout = work / 'hello.oci'
     digest = done.stdout.decode().strip()
-    tap.check('dev image prints the digest of what it made', done.returncode == 0 and re.fullmatch(r'sha256:[0-9a-f]{64}', digest) and
+    tap.check('dev image prints the digest of the image', done.returncode == 0 and re.fullmatch(r'sha256:[0-9a-f]{64}', digest) and
               f'"{digest}"' in (layout / 'index.json').read_text(), done.stderr.decode() + digest)
     root = unpacked(layout)
     again = work / 'elsewhere/sub'
@@ -101,10 +101,10 @@ def image():
     copy.chmod(0o700)
     os.utime(copy, (1, 1))
     second = dev_image('hello', '-o', 'other', cwd=again)
-    tap.check('the same input is the same image, whenever and wherever', second.stdout == done.stdout and
+    tap.check('the same input gives the same image, at any time and in any directory', second.stdout == done.stdout and
               files_of(again / 'other') == files_of(layout), second.stderr)
-    tap.check('made again, it takes the place of the old one', dev_image(hello).stdout == done.stdout)
-    tap.check('another program is another image', dev_image(ends, '-o', work / 'ends.oci').stdout != done.stdout)
+    tap.check('an image that is made again replaces the old one', dev_image(hello).stdout == done.stdout)
+    tap.check('another program gives another image', dev_image(ends, '-o', work / 'ends.oci').stdout != done.stdout)
     refused()
     if shutil.which('umoci'):
         done = run(['umoci', 'unpack', '--rootless', '--image', f'{layout}:latest', work / 'bundle'])
@@ -127,7 +127,7 @@ def refused():
         done = dev_image(*arguments)
         tap.check(f'refused in one line: {claim}', done.returncode == 2 and done.stderr.count(b'\n') == 1 and not done.stdout, done.stderr)
     done = dev_image(hello, '-o', taken)
-    tap.check('a directory that is no image stays as it was', done.returncode == 2 and (taken / 'precious').exists(), done.stderr)
+    tap.check('a directory that is not an image stays unchanged', done.returncode == 2 and (taken / 'precious').exists(), done.stderr)
 
 
 # --- The kernel's calls ------------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def listed_calls():
     source = {names[number] for number in known.values()}
     # Calls that start a program, come from assembly, or are made by the small C library only.
     elsewhere = {'execve', 'rt_sigreturn', 'clone', 'clone3'}
-    tap.check('they are those that the source has', source | elsewhere == set(needed + optional + as_init),
+    tap.check('the listed calls are those in the source', source | elsewhere == set(needed + optional + as_init),
               (source | elsewhere) ^ set(needed + optional + as_init))
     return needed + optional + starter + own
 
@@ -171,7 +171,7 @@ def traced_calls(allowed):
     # For a thread that is killed in a call strace may take the result (-EAGAIN) for the number. No call has a negative
     # number.
     made = {name for name in made if not name.startswith('syscall_0xffffffff')}
-    tap.check('strace sees calls at all', {'mmap', 'futex', 'exit_group'} <= made, made)
+    tap.check('strace reports calls', {'mmap', 'futex', 'exit_group'} <= made, made)
     tap.check('no other call is made', made <= set(allowed), made - set(allowed))
     timers = {'alarm', 'setitimer', 'timer_create', 'timer_settime', 'timerfd_create', 'timerfd_settime', 'nanosleep', 'clock_nanosleep'}
     tap.check('nobody sets a timer', not made & timers, made & timers)
@@ -185,20 +185,20 @@ def caged(root, allowed):
     cage = cages.Cage(root)
     only = cages.only(allowed)
     done = cage.run(['/hello', '20'], allowed=only)
-    tap.check('an empty root, no right, and no call beyond the list: it works', done.returncode == 0 and done.stdout.count(b'hello') == 20,
+    tap.check('the program works with an empty root, no privileges, and only the listed calls', done.returncode == 0 and done.stdout.count(b'hello') == 20,
               f'{done.returncode} {done.stderr.decode()}')
     done = cage.run(['/ends', 'contain'], allowed=only)
     tap.check('faults end tasks alone', done.returncode == 0 and done.stdout == b'-2 2 100\n' and b'stack overflow' in done.stderr, done.stderr)
     for error in (1, 38):
         strict = cages.filter_of({name: cages.ALLOW for name in needed}, cages.ERRNO | error)
         done = cage.run(['/guards', '3000'], allowed=strict, JANUS_WORKERS=2)
-        tap.check(f'with what is needed alone, all else answered by error {error}, too', done.returncode == 0 and
+        tap.check(f'the program also works with only the needed calls, if all others fail with error {error}', done.returncode == 0 and
                   b'3000 blocked, all guarded, 0 by canaries\n1 of them failed\n' in done.stdout, f'{done.returncode} {done.stdout} {done.stderr.decode()}')
     broken = []
     for name in optional:
         done = cage.run(['/ends', 'contain'], allowed=cages.without(name), JANUS_WORKERS=2)
         broken += [f'{name}: {done.returncode} {done.stderr.decode()}'] if done.returncode or done.stdout != b'-2 2 100\n' else []
-    tap.check('each of the others can be missing alone', not broken, '\n'.join(broken))
+    tap.check('each of the optional calls may be missing', not broken, '\n'.join(broken))
     tap.check('the filter is in force', cage.run(['/hello'], allowed=cages.only(set(allowed) - {'mmap'})).returncode == 128 + 31)
     return cage
 
@@ -213,16 +213,16 @@ def service_at_work(root):
     process.stdout.readline()
     until_it_beats(run_directory / 'beat')
     probe = cages.Cage(root, '--bind', run_directory, '/run')
-    tap.check('the probe of the page finds it alive', probe.run(['/service', '--alive', '/run/beat']).returncode == 0)
+    tap.check('the probe of the page finds the service alive', probe.run(['/service', '--alive', '/run/beat']).returncode == 0)
     child = inner_process(process.pid)
     os.kill(child, signal.SIGSTOP)
     time.sleep(4.5)
-    tap.check('and not, once it has stood still', probe.run(['/service', '--alive', '/run/beat']).returncode == 1)
+    tap.check('and not alive after it has been stopped', probe.run(['/service', '--alive', '/run/beat']).returncode == 1)
     os.kill(child, signal.SIGCONT)
     os.kill(child, signal.SIGTERM)
     rest = process.communicate(timeout=120)[0]
     # If the grace expired, the status would be 143.
-    tap.check('told to end, it tidies up and says 0, within its grace', process.returncode == 0 and b'everything is tidy' in rest,
+    tap.check('after SIGTERM the service cleans up and ends with status 0, within its grace', process.returncode == 0 and b'everything is tidy' in rest,
               f'{process.returncode} {rest}')
 
 
@@ -263,16 +263,16 @@ def grouped(root):
             done = cage.run(program, before=group.join, timeout=120, **settings)
             killed = group.kills()
             group.remove()
-            tap.check(f'{program[0]} takes what {size} MiB give, is refused the rest, and nothing is killed {settings}',
+            tap.check(f'{program[0]} uses what {size} MiB allow, gets errors for the rest, and no process is killed {settings}',
                       done.returncode == 0 and killed == 0, f'{done.returncode}, {killed} killed\n{done.stdout}\n{done.stderr.decode()}')
     taken = int(re.match(rb'(\d+) MiB', done.stdout)[1]) if done.stdout else 0
-    tap.check('three quarters of it are the program\'s', 0.68 * size <= taken <= 0.76 * size, done.stdout)
+    tap.check('the program can use three quarters of the memory', 0.68 * size <= taken <= 0.76 * size, done.stdout)
     empty = cages.Cage(root)
     group = limits.Group(memory=64 * mib)
     done = empty.run(['/hog'], before=group.join, JANUS_MEMORY='48m')
     killed = group.kills()
     group.remove()
-    tap.check('where they cannot be read, a setting does the same', done.returncode == 0 and killed == 0, f'{done.returncode}, {killed} killed')
+    tap.check('if the limits cannot be read, a setting has the same effect', done.returncode == 0 and killed == 0, f'{done.returncode}, {killed} killed')
 
 
 def limited():
@@ -281,7 +281,7 @@ def limited():
         done = run([hog], env=environment(JANUS_MEMORY='8g', JANUS_WORKERS=2),
                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size * mib, size * mib)))
         taken = int(re.match(rb'(\d+) MiB', done.stdout)[1]) if done.stdout else 0
-        tap.check(f'with {size} MiB of addresses it takes what there is, is refused the rest, and ends as always',
+        tap.check(f'with {size} MiB of address space the program uses what there is, gets errors for the rest, and ends normally',
                   done.returncode == 0 and 0.25 * size < taken < size, f'{done.returncode} {done.stdout} {done.stderr.decode()}')
 
 
@@ -290,7 +290,7 @@ allowed = listed_calls()
 traced_calls(allowed)
 limited()
 if why := cages.why_not():
-    tap.skip('an empty root, no right, and no call beyond the list: it works', why)
+    tap.skip('the program works with an empty root, no privileges, and only the listed calls', why)
 else:
     caged(root, allowed)
     service_at_work(root)

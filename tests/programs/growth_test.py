@@ -43,11 +43,11 @@ def look_at_depths(program, workers, most):
         done = ends(program, 'depth', *how, settings=settings)
         told = OVERFLOW.search(done.stderr)
         ok = done.returncode == 0 and told and int(told.group(3)) == most and abs(int(told.group(2)) - most) <= 4096
-        tap.check(f'{workers} workers, at most {most}: the panic says how large it was, {how}', ok, done.stderr)
+        tap.check(f'{workers} workers, at most {most}: the panic report contains the size of the stack, {how}', ok, done.stderr)
         depths[how] = int(done.stdout or b'0')
-    tap.check(f'{workers} workers: it overflows at {most} bytes, whatever runs beside it',
+    tap.check(f'{workers} workers: the overflow is at {most} bytes, whatever other tasks do',
               all(most - 1024 <= depth <= most + 5 * 1024 for depth in depths.values()), depths)
-    tap.check(f'{workers} workers: and at the same depth', max(depths.values()) - min(depths.values()) <= 4096, depths)
+    tap.check(f'{workers} workers: the depth of the overflow is the same in all cases', max(depths.values()) - min(depths.values()) <= 4096, depths)
 
 
 def look_while_it_grows(program):
@@ -67,19 +67,19 @@ def look_while_it_grows(program):
         process.kill()
         reader.join()
     told = b''.join(told)
-    tap.check('lists of tasks while they grow', was_running and b'panicked' not in told and told.count(b'task') > 100,
+    tap.check('tasks are listed while their stacks grow', was_running and b'panicked' not in told and told.count(b'task') > 100,
               told[-400:])
 
 
 def look_at_large_ones(program):
     for workers in (1, 4):
         settings = {'JANUS_WORKERS': workers}
-        ends_well(f'38 MiB deep, where a task asks for it, {workers} workers', program, 'far', settings=settings)
+        ends_well(f'a task that requests a large stack can use 38 MiB, {workers} workers', program, 'far', settings=settings)
         done = ends(program, 'without', program, 'far', settings=settings)
         if done.returncode != 77:
-            tap.check(f'and where sizes are fixed, {workers} workers', done.returncode == 0 and not done.stderr, done)
-    done = ends_well('a stack that the memory does not reach for ends its task', program, 'too far', status=7, settings={'JANUS_MEMORY': '48m'})
-    tap.check('which is told why', done.stderr.count(b'panicked: no memory for its stack') == 1, done.stderr)
+            tap.check(f'and also with stacks of a fixed size, {workers} workers', done.returncode == 0 and not done.stderr, done)
+    done = ends_well('a task ends if there is no memory for its large stack', program, 'too far', status=7, settings={'JANUS_MEMORY': '48m'})
+    tap.check('and the report gives the reason', done.stderr.count(b'panicked: no memory for its stack') == 1, done.stderr)
 
 
 def look_at_marks(program):
@@ -88,14 +88,14 @@ def look_at_marks(program):
     told = re.findall(rb'(?m)^janus: stack_peak +(\d+) of (.+)$', ends(program, 'deep', settings=settings).stderr)
     sizes = {re.sub(rb'^0x[0-9a-f]+ ', b'', name): int(size) for size, name in told}
     expected = {b"'main'": 524288, rb"'deep\x0a2'": 262144, rb"'deep\x0a1'": 131072, b'<recurse_alone>': 131072}
-    tap.check('JANUS_STATS tells how deep those of each name have been',
+    tap.check('JANUS_STATS shows the depth of the deepest stack for each name',
               sizes.keys() == expected.keys() and all(abs(sizes[name] - size) <= 8192 for name, size in expected.items()), told)
-    tap.check('the deepest first', [int(size) for size, _ in told] == sorted(sizes.values(), reverse=True), told)
+    tap.check('the deepest name comes first', [int(size) for size, _ in told] == sorted(sizes.values(), reverse=True), told)
     done = ends(program, 'deep', 60, settings=settings)
     told = re.findall(rb'(?m)^janus: stack_peak +\d+ of (.+)$', done.stderr)
-    tap.check('of many names the deepest', len(told) == 32 and told[:2] == [b"'main'", rb"'deep\x0a2'"], told)
+    tap.check('of many names, the deepest are shown', len(told) == 32 and told[:2] == [b"'main'", rb"'deep\x0a2'"], told)
     done = ends(program, 'deep')
-    tap.check('and nothing to who does not ask', done.returncode == 0 and not done.stderr, done.stderr)
+    tap.check('without JANUS_STATS nothing is printed', done.returncode == 0 and not done.stderr, done.stderr)
 
 
 def the_order_is_the_same_without(program, others):
@@ -120,9 +120,9 @@ def look_at_many(program):
     available = re.search(r'MemAvailable: +(\d+) kB', pathlib.Path('/proc/meminfo').read_text(encoding='utf-8'))
     limit = re.search(rb'bytes_limit +(\d+)', ends(program, 'sizes', settings={'JANUS_STATS': 1}).stderr)
     if int(available.group(1)) << 10 < needed or int(limit.group(1)) < needed:
-        tap.skip('frames of 20,000 bytes in 100,000 tasks', f'less than {needed >> 30} GiB of memory')
+        tap.skip('100,000 tasks with frames of 20,000 bytes work', f'less than {needed >> 30} GiB of memory')
         return
-    ends_well('frames of 20,000 bytes in 100,000 tasks', program, 'frames', 100000, timeout=300)
+    ends_well('100,000 tasks with frames of 20,000 bytes work', program, 'frames', 100000, timeout=300)
 
 
 def with_little_address_space(program):
@@ -138,9 +138,9 @@ def look_at(program, compiler):
     if sizes and sizes[0] == sizes[1]:
         tap.skip(f'{compiler}: stacks that grow', "this kernel's guards do not move")
         return
-    tap.check(f'{compiler}: 8 KiB at first, 256 KiB at most', sizes == [b'8192', b'262144'], done.stdout)
+    tap.check(f'{compiler}: the default stack has 8 KiB at first and 256 KiB at most', sizes == [b'8192', b'262144'], done.stdout)
     done = ends(program, 'sizes', settings={'JANUS_STACK_MAX': '100k', 'JANUS_STACK': '16k'})
-    tap.check(f'{compiler}: as the environment says', done.stdout == b'16384 131072\n', done.stdout)
+    tap.check(f'{compiler}: the environment sets both sizes', done.stdout == b'16384 131072\n', done.stdout)
     for workers in (1, 4):
         settings = {'JANUS_WORKERS': workers}
         ends_well(f'{compiler}: frames of 20,000 bytes in 5,000 tasks, {workers} workers', program, 'frames', 5000, settings=settings)
@@ -153,7 +153,7 @@ def look_at(program, compiler):
     look_at_depths(program, 2, 32768)
     for workers in (1, 2):
         for on_exhaustion in (0, 1):  # SUSPEND, FAIL
-            claim = (f'{compiler}: who yields anywhere near the end of a stack, with no memory left, ends alone, {workers} workers, '
+            claim = (f'{compiler}: a task that yields near the end of its stack, with no memory left, ends alone, {workers} workers, '
                      f'{("SUSPEND", "FAIL")[on_exhaustion]}')
             if not is_optimized():
                 tap.skip(claim, 'a runtime that is not optimized has larger frames than it keeps room for')
@@ -162,15 +162,15 @@ def look_at(program, compiler):
                      for depth in range(65500, 68300, 40)}
             wrong = {depth: status for depth, status in ended.items() if status != 0}
             tap.check(claim, not wrong, wrong)
-    ends_well(f'{compiler}: what moves many pages is paid for by the page', program, 'large')
-    ends_well(f'{compiler}: a fork among tasks that grow grows as its parent does', program, 'fork')
+    ends_well(f'{compiler}: growth by many pages is charged for each page', program, 'large')
+    ends_well(f'{compiler}: stacks grow in a forked process as in its parent', program, 'fork')
     done = ends_well(f'{compiler}: a task without the memory to grow ends alone', program, 'cage', 11, status=7, settings={'JANUS_WORKERS': 1})
     told = OVERFLOW.search(done.stderr)
-    tap.check(f'{compiler}: and is told why', told and told.group(1) == b', with no memory in its budget to grow', done.stderr)
-    done = ends_well(f'{compiler}: under FAIL it ends for want of budget, without a panic', program, 'cage', 11, 'fail', status=6)
-    tap.check(f'{compiler}: of which there is nothing to tell', not done.stderr, done.stderr)
+    tap.check(f'{compiler}: and its report gives the reason', told and told.group(1) == b', with no memory in its budget to grow', done.stderr)
+    done = ends_well(f'{compiler}: under FAIL the task ends with the outcome BUDGET, without a panic', program, 'cage', 11, 'fail', status=6)
+    tap.check(f'{compiler}: and nothing is printed', not done.stderr, done.stderr)
     depths = [int(ends(program, 'pauper', deep, settings={'JANUS_WORKERS': 1}).stdout or b'0') for deep in (0, 250000, 900000)]
-    tap.check(f"{compiler}: what its parent has grown beyond 64 KiB is not its own", max(depths) <= 65536 + 16384 + 8192 and max(depths) - min(depths) <= 4096, depths)
+    tap.check(f"{compiler}: a child may not use the growth of its parent's stack beyond 64 KiB", max(depths) <= 65536 + 16384 + 8192 and max(depths) - min(depths) <= 4096, depths)
     for advice in ('', 102, 103):
         done = ends(program, *(['refused', advice] if advice else ['refused']))
         if done.returncode == 77:
@@ -179,16 +179,16 @@ def look_at(program, compiler):
         why = {told.group(1) for told in OVERFLOW.finditer(done.stderr)}
         if advice == 102:
             # A step removes guards and makes none.
-            tap.check(f'{compiler}: a filter that comes later and refuses new guards: stacks that have theirs grow',
+            tap.check(f'{compiler}: if a filter installed later refuses new guards, stacks that have guards still grow',
                       done.returncode == 8 and not why, f'{done.returncode} {done.stderr[-400:]}')
             continue
-        tap.check(f'{compiler}: a filter that comes later and refuses {advice or "madvise"}: a panic that says so',
+        tap.check(f'{compiler}: if a filter installed later refuses {advice or "madvise"}, a panic gives the reason',
                   done.returncode == 7 and why == {b', since the machine refuses to let it grow'}, f'{done.returncode} {done.stderr[-400:]}')
     done = ends(program, 'without', program, 'sizes')
     if done.returncode != 77:
-        tap.check(f'{compiler}: a filter that was there before: sizes are fixed', done.stdout == b'8192 8192\n', done)
+        tap.check(f'{compiler}: if a filter installed before refuses guards, stack sizes are fixed', done.stdout == b'8192 8192\n', done)
     done = ends(program, 'ruin', settings={'JANUS_WORKERS': 1})
-    tap.check(f'{compiler}: a fault of the handler, while it lets a stack grow, ends with a dump',
+    tap.check(f'{compiler}: a fault of the fault handler while it grows a stack ends the process with a dump',
               done.returncode == -signal.SIGABRT and b'the runtime panicked: a fault while another was looked into' in done.stderr and
               b'build id' in done.stderr, f'{done.returncode} {done.stderr[-600:]}')
     look_at_large_ones(program)

@@ -34,7 +34,7 @@ def ends_with(claim, status, *how, stderr=rb'', stdout=None, settings={}, **opti
 def statuses():
     for value, status in ((0, 0), (5, 5), (255, 255), (256, 0), (300, 44)):
         ends_with(f'main returns {value}: status {status}', status, 'return', str(value))
-        tap.check('and nothing is said of it', run([ends, 'return', str(value)], env=environment(), timeout=30).stderr == b'')
+        tap.check('and nothing is printed on stderr', run([ends, 'return', str(value)], env=environment(), timeout=30).stderr == b'')
     for value, status in ((-1, 255), (-4, 252), (-5, 251), (-256, 0)):  # anybody's: no name of janus's
         ends_with(f'main returns {value}: status {status}, and one line says so', status, 'return', str(value),
                   stderr=rb'^janus: main returned %d: exit status %d\n$' % (value, status))
@@ -46,13 +46,13 @@ def statuses():
                   stderr=rb"^janus: main left the nursery '-' open, and nobody read how it ended: task \d+ failed with -\d+\n$")
     for workers in (1, 2, 8):
         settings = {'JANUS_WORKERS': workers}
-        ends_with(f'a deadlock is status 3 and names who waits, {workers} workers', 3, 'deadlock', settings=settings,
+        ends_with(f'a deadlock is status 3 and names the waiting tasks, {workers} workers', 3, 'deadlock', settings=settings,
                   stderr=rb"^janus: deadlock: .*\njanus:   task 1 'main' waits at a channel 0x[0-9a-f]+ \(0 of 0\); nursery -\n"
                          rb'janus:   at 0x[0-9a-f]+ <main\+0x[0-9a-f]+>.*\n$')
-        ends_with(f'parking with nobody to unpark is one, too, {workers} workers', 3, 'park', settings=settings)
-        ends_with(f'who waits for one task is told from who waits for a nursery, {workers} workers', 3, 'deadlock-join', settings=settings,
+        ends_with(f'parking when no task can unpark is a deadlock, too, {workers} workers', 3, 'park', settings=settings)
+        ends_with(f'the report distinguishes a task that waits for a task from one that waits for a nursery, {workers} workers', 3, 'deadlock-join', settings=settings,
                   stderr=rb"task 1 'main' waits for (?:tasks|nursery -) to end(.*\n)*.*'joiner' <join_other> waits for task 2 to end; nursery -/-\n")
-        ends_with(f'... also if it awaited a nursery before, {workers} workers', 3, 'deadlock-after-await', settings=settings,
+        ends_with(f'... also if the task awaited a nursery before, {workers} workers', 3, 'deadlock-after-await', settings=settings,
                   stderr=rb"<await_and_join> waits for task 2 to end; nursery -/-\n")
     ends_with('a deadlock is status 3 in deterministic mode', 3, 'deadlock', settings={'JANUS_SEED': 1})
     ends_with('a panic of main is status 134, by SIGABRT, and says why', -signal.SIGABRT, 'panic', stderr=rb'janus: .*main has had enough.*\njanus:   at 0x[0-9a-f]+ <main\+0x[0-9a-f]+>')
@@ -63,7 +63,7 @@ def statuses():
     ends_with('a double free of main is status 134, by SIGABRT', -signal.SIGABRT, 'free-twice', stderr=rb"^janus: .*'main' panicked: double free of 0x")
     for workers in (1, 2, 4):
         ends_with(f'a main that gives up its own handle keeps its status, {workers} workers', 9, 'disown', settings={'JANUS_WORKERS': workers})
-    ends_with('and in deterministic mode', 9, 'disown', settings={'JANUS_SEED': 1})
+    ends_with('and a main that gives up its handle in deterministic mode', 9, 'disown', settings={'JANUS_SEED': 1})
     ends_with('an overflow of main is status 134, by SIGABRT', -signal.SIGABRT, 'overflow', stderr=rb'(?i)^janus: .*main.*overflow')
 
 
@@ -72,22 +72,22 @@ def contained():
         done = ends_with(f'an overflow and a wild write end their tasks alone {settings}', 0, 'contain', stdout=b'-2 2 100\n',
                          settings=settings)
     lines = done.stderr.decode().splitlines()
-    tap.check('what the runtime says begins with janus:', lines and all(line.startswith('janus: ') for line in lines), lines)
+    tap.check('each line of the runtime begins with janus:', lines and all(line.startswith('janus: ') for line in lines), lines)
     deep = next((line for line in lines if 'deep one' in line), '')
     wild = next((line for line in lines if 'wild one' in line), '')
     for word in ('sandbox', 'overflow', 'JANUS_STACK'):
-        tap.check(f'the line of the overflow tells {word}', word in deep, lines)
+        tap.check(f'the line about the overflow contains {word}', word in deep, lines)
     for word in ('sandbox', '0x123450', 'JANUS_STACK'):
-        tap.check(f'the line of the wild write tells {word}', word in wild, lines)
-    tap.check('both tell a task id', re.search(r'task \d+', deep) and re.search(r'task \d+', wild), lines)
+        tap.check(f'the line about the wild write contains {word}', word in wild, lines)
+    tap.check('both lines contain a task id', re.search(r'task \d+', deep) and re.search(r'task \d+', wild), lines)
     for settings in ({}, {'JANUS_WORKERS': 1}, {'JANUS_WORKERS': 4}, {'JANUS_SEED': 5}):
         done = ends_with(f'bad frees end their tasks alone {settings}', 7, 'misfree', settings=settings)
         for words in ('double free of 0x', 'realloc of 0x[0-9a-f]+, which was freed before', 'free of 0x[0-9a-f]+, where no block begins',
                       'free of 0x8, where no block begins'):
-            tap.check(f'one line says {words}', len(re.findall(rb'(?m)^janus: task \d+ panicked: ' + words.encode(), done.stderr)) >= 1,
+            tap.check(f'one line contains {words}', len(re.findall(rb'(?m)^janus: task \d+ panicked: ' + words.encode(), done.stderr)) >= 1,
                       done.stderr.decode())
     for _ in range(3):
-        ends_with('a task that never yields does not hold up what its worker had queued', 0, 'spinner',
+        ends_with('a task that never yields does not delay the tasks that its worker had queued', 0, 'spinner',
                   stdout=b'all others are done\n', settings={'JANUS_WORKERS': 2})
 
 
@@ -108,7 +108,7 @@ def unread():
         started = time.monotonic()
         said = process.stdout.readline()
         took = time.monotonic() - started
-        tap.check(f'5,000 panics that nobody reads of hold nobody up, {workers} workers', said == b'done\n' and took < 60,
+        tap.check(f'the reports of 5,000 panics that nobody reads delay no other task, {workers} workers', said == b'done\n' and took < 60,
                   f'{said!r} after {took:.1f} s')
         while filled:
             filled -= len(os.read(reader, filled))
@@ -119,15 +119,15 @@ def unread():
         os.close(reader)
         process.wait(timeout=30)
         lost = re.match(rb'janus: (\d+) lines dropped\njanus: task \d+ panicked: the last one', text)
-        tap.check('what was lost is counted, and the next line is there', process.returncode == 0 and lost and
+        tap.check('the dropped lines are counted, and the next line is written', process.returncode == 0 and lost and
                   int(lost[1]) == 10000, text[:300].decode())
 
 
 def forged():
     done = ends_with('a panic whose texts would forge lines is contained', 0, 'forge')
     lines = done.stderr.decode(errors='replace').splitlines()
-    tap.check('it is two lines of printable text', len(lines) == 2 and all(' ' <= c <= '~' for line in lines for c in line), lines)
-    tap.check('with everything escaped', r"'x\x0ajanus: \x1b[2J' panicked: y\x0ajanus: task 1 'main' panicked: \x9b 'z'\x0d; nursery -/n\x09n," in
+    tap.check('the report is two lines of printable text', len(lines) == 2 and all(' ' <= c <= '~' for line in lines for c in line), lines)
+    tap.check('with all control characters escaped', r"'x\x0ajanus: \x1b[2J' panicked: y\x0ajanus: task 1 'main' panicked: \x9b 'z'\x0d; nursery -/n\x09n," in
               lines[0], lines)
 
 
@@ -139,23 +139,23 @@ def settings():
     for name, values in senseless.items():
         for value in values:
             done = ends_with(f'{name}={value!r} is status 2', 2, 'return', '0', settings={name: value}, stdout=b'')
-            tap.check(f'and one line that names {name}', done.stderr.startswith(b'janus: ') and name.encode() in done.stderr and
+            tap.check(f'and one line on stderr names {name}', done.stderr.startswith(b'janus: ') and name.encode() in done.stderr and
                       done.stderr.count(b'\n') == 1, done.stderr)
     ends_with('other JANUS_ names are ignored', 4, 'return', '4', stderr=b'^$', settings={'JANUS_SOMETHING': 'x', 'JANUS_': '', 'JANUS': '1'})
     ends_with('a name that is one letter off is ignored, with a line that names the right one', 4, 'return', '4', settings={'JANUS_WORKER': 'x'},
               stderr=rb'^janus: JANUS_WORKER is no setting; did you mean JANUS_WORKERS\?\n$')
     done = ends_with('JANUS_STATS shows the settings in force', 0, 'return', '0',
                      settings={'JANUS_STATS': 1, 'JANUS_WORKERS': 3, 'JANUS_STACK': 65536})
-    tap.check('workers and stack size among them', re.search(rb'workers +3\n', done.stderr) and
+    tap.check('workers and stack size are among them', re.search(rb'workers +3\n', done.stderr) and
               re.search(rb'stack_size +65536\n', done.stderr), done.stderr.decode())
     for row in (rb'profile +service', rb'grace_ms +5000', rb'pin +while several work', rb'bytes_limit +\d+', rb'fair_turns +\d+',
                 rb'bytes_peak +\d+', rb'stack_max +\d+', rb'stack_steps +\d+', rb'stacks_(installed|protected) +[1-9]\d*'):
-        tap.check(f'and {row.decode()}', re.search(rb'janus: ' + row + rb'\n', done.stderr), done.stderr.decode())
+        tap.check(f'the statistics contain {row.decode()}', re.search(rb'janus: ' + row + rb'\n', done.stderr), done.stderr.decode())
     done = ends_with('JANUS_PROFILE=sovereign is status 2 as long as there are no capabilities', 2, 'return', '0', stdout=b'',
                      settings={'JANUS_PROFILE': 'sovereign'})
-    tap.check('and one line that says so', re.fullmatch(rb'janus: .*sovereign: not in this release\n', done.stderr), done.stderr)
+    tap.check('and one line on stderr gives the reason for JANUS_PROFILE', re.fullmatch(rb'janus: .*sovereign: not in this release\n', done.stderr), done.stderr)
     done = ends_with('JANUS_TRACE is status 2 as long as nothing is traced', 2, 'return', '0', stdout=b'', settings={'JANUS_TRACE': 't'})
-    tap.check('and one line that says it', done.stderr == b'janus: janus_rt_config.trace (JANUS_TRACE): not in this release\n', done.stderr)
+    tap.check('and one line on stderr gives the reason for JANUS_TRACE', done.stderr == b'janus: janus_rt_config.trace (JANUS_TRACE): not in this release\n', done.stderr)
 
 
 def bounded():
@@ -165,10 +165,10 @@ def bounded():
         blocked = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        tap.check(f'a million tasks in 64 MiB meet an error and end, {workers} workers', process.returncode == 0,
+        tap.check(f'a million tasks in 64 MiB get an error and end, {workers} workers', process.returncode == 0,
                   f'status {process.returncode}, {blocked!r} blocked')
-        tap.check('thousands of them did block', int(blocked or 0) > 4000, blocked)
-        tap.check('and the machine gave no more than that, a sixteenth, and what queues take', usage.ru_maxrss < 88 << 10,
+        tap.check('thousands of these tasks did block', int(blocked or 0) > 4000, blocked)
+        tap.check('and the process used no more than that memory, a sixteenth of it, and the memory of queues', usage.ru_maxrss < 88 << 10,
                   f'{usage.ru_maxrss} KiB')
 
 
@@ -178,7 +178,7 @@ def refused():
                      settings={'JANUS_WORKERS': 1000},
                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (128 << 20, 128 << 20)))
     said = re.match(rb'janus: 1000 workers wanted, but the machine gave memory and threads for only (\d+)\n', done.stderr)
-    tap.check('and says how many there were', said and 1 < int(said[1]) < 1000, done.stderr.decode())
+    tap.check('and the message says how many workers were possible', said and 1 < int(said[1]) < 1000, done.stderr.decode())
 
 
 def short_of_memory():
@@ -235,13 +235,13 @@ def ends_by(claim, how, signals, status, grace=None, patience=120, workers=2, pr
 
 def signals():
     ends_by('SIGTERM cancels main, whose negative value becomes 143', 'wait', [signal.SIGTERM], 143)
-    ends_by('SIGINT likewise 130', 'wait', [signal.SIGINT], 130)
-    ends_by('a main that tidies up keeps its status', 'tidy', [signal.SIGTERM], 9)
+    ends_by('after SIGINT the status is 130', 'wait', [signal.SIGINT], 130)
+    ends_by('a main that cleans up keeps its status', 'tidy', [signal.SIGTERM], 9)
     for workers in (1, 2, 4):
-        ends_by(f'so does one that only ever gives way, {workers} workers', 'tidy', [signal.SIGTERM], 9, grace=600000, workers=workers)
+        ends_by(f'so does a main that only yields, {workers} workers', 'tidy', [signal.SIGTERM], 9, grace=600000, workers=workers)
         for how in ('yielding', 'talking', 'caged'):
-            ends_by(f'who never uses up a slice is told as soon, {how}, {workers} workers', f'busy {how}', [signal.SIGTERM], 9, grace=600000, workers=workers)
-    ends_by('a second signal ends what ignores the first', 'ignore', [signal.SIGTERM, signal.SIGTERM], 143)
+            ends_by(f'a task that never uses up a slice sees the cancel as soon, {how}, {workers} workers', f'busy {how}', [signal.SIGTERM], 9, grace=600000, workers=workers)
+    ends_by('a second signal ends a program that ignores the first', 'ignore', [signal.SIGTERM, signal.SIGTERM], 143)
     ends_by('and so does the end of the grace', 'ignore', [signal.SIGTERM], 143, grace=500)
     over = rb' did not yield in the 500 ms of grace; the program ends\n'
     for workers in (1, 2, 8):
@@ -254,10 +254,10 @@ def signals():
     subprocess.run([janus_cc, '-O2', '-s', here / 'ends.c', '-o', stripped], check=True, timeout=120)
     ends_by('a stripped program names the task, too', 'late task', [signal.SIGTERM], 143, grace=500, program=stripped,
             said=rb'janus: SIGTERM: task \d+' + over)
-    ends_by('a main that yields and does not end is told from those', 'late nobody', [signal.SIGTERM], 143, grace=500,
+    ends_by('a main that yields but does not end gets a different message', 'late nobody', [signal.SIGTERM], 143, grace=500,
             said=rb'janus: SIGTERM: main did not end in the 500 ms of grace, though every task yields or waits; the program ends\n')
     ends_by('a main that ends in time is not mentioned', 'wait', [signal.SIGTERM], 143, said=rb'.*main returned -.*\n|')
-    ends_by('SIGPIPE that somebody sends is ignored', 'wait', [signal.SIGPIPE, signal.SIGTERM], 143)
+    ends_by('SIGPIPE from another process is ignored', 'wait', [signal.SIGPIPE, signal.SIGTERM], 143)
     for workers in (1, 2, 8):
         ends_with(f'a system call that SIGTERM interrupts returns to a main that is cancelled, {workers} workers', 0, 'interrupted',
                   settings={'JANUS_WORKERS': workers})
@@ -314,52 +314,52 @@ def lists():
         tap.check(f'SIGQUIT lists the tasks, and the program goes on {settings}', asked.still_runs and asked.status == 143 and re.match(
             r"janus: SIGQUIT: 1 tasks, \d workers\n(janus:   worker \d .*\n)+", asked.text), repr(asked))
     asked = Asked('sit', '3', JANUS_WORKERS=2)
-    for claim, pattern in (('each that waits is there, with its name, function and nursery, and for what it waits',
+    for claim, pattern in (('each waiting task is listed with its name, function and nursery, and what it waits for',
                             r"(janus:   task \d+ 'sitter' <sit> waits at a channel 0x[0-9a-f]+ \(0 of 0\); nursery -/hall\n.*\n){3}"),
-                           ('and where it waits', r'waits at a channel .*\njanus:   at 0x[0-9a-f]+ <sit(\+0x[0-9a-f]+)?>'),
+                           ('and the place in the code where it waits', r'waits at a channel .*\njanus:   at 0x[0-9a-f]+ <sit(\+0x[0-9a-f]+)?>'),
                            ('a nursery within a nursery',
                             r"'reader' .* waits for (tasks|nursery cellar) to end; nursery -/hall\n(.*\n)*.*nursery -/hall/cellar\n")):
         tap.check(claim, re.search(pattern, asked.text), repr(asked))
-    tap.check('it ends as it would have', asked.status == 7, repr(asked))
+    tap.check('the program then ends as without SIGQUIT', asked.status == 7, repr(asked))
     asked = Asked('sit', '5000', JANUS_WORKERS=2)
     listed = len(re.findall(r'(?m)^janus:   task ', asked.text))
     like = re.findall(r'\njanus:   and (\d+) more like task (\d+)(?=\n)', asked.text)
     more = re.search(r'\njanus:   and (\d+) that run, are new, or left out\n', asked.text)
-    tap.check('of many that are alike it shows some, and counts the others', 64 <= listed < 90 and
+    tap.check('of many similar tasks the list shows some and counts the others', 64 <= listed < 90 and
               listed + sum(int(count) for count, _ in like) + (int(more[1]) if more else 0) == 5003 and asked.status == 7 and
               any(re.search(rf"task {task} 'sitter' <sit> waits at .*nursery -/hall\n", asked.text) for _, task in like),
               f'{listed} of them; {asked.text[-600:]}')
     places = re.compile(r'runs task \d+ <\w+>\njanus:   at .*<(?:descend|read_input)')
     asked = Asked('spins', shown=(3, places), JANUS_WORKERS=4, JANUS_GRACE=100)
     for claim, pattern in (
-            ('one that runs and gives way to nobody shows where it stands',
+            ('a running task that never yields is listed with its place in the code',
              r'runs task \d+ <spin_deep>\njanus:   at 0x[0-9a-f]+ <descend'),
-            ('one whose call waits in the kernel, too', r'runs task \d+ <read_input>\njanus:   at .*<read_input\+')):
+            ('and so is a task whose system call blocks', r'runs task \d+ <read_input>\njanus:   at .*<read_input\+')):
         tap.check(claim, re.search(pattern, asked.text), repr(asked))
-    tap.check('and what it read was restarted', asked.status == 143 and 'interrupted' not in asked.text, repr(asked))
+    tap.check('and the blocked read was restarted', asked.status == 143 and 'interrupted' not in asked.text, repr(asked))
     # so that the listing thread is there before the handler that starts it has returned
     if strace := shutil.which('strace'):
         late = [strace, '-D', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=clone3', '-e', 'inject=clone3:delay_exit=30000']
         asked = Asked('spins', below=late, shown=(3, places), JANUS_WORKERS=4, JANUS_GRACE=100)
-        tap.check('a task is shown where it stands, not the handler that interrupted it',
+        tap.check('the list shows the place of the task, not of the handler that interrupted it',
                   len(places.findall(asked.text)) == 3, repr(asked))
     else:
-        tap.skip('a task is shown where it stands, not the handler that interrupted it', 'strace is not installed')
+        tap.skip('the list shows the place of the task, not of the handler that interrupted it', 'strace is not installed')
     asked = Asked('spins', times=20, JANUS_WORKERS=4, JANUS_GRACE=100)
-    tap.check('asked twenty times where they stand, they go on', asked.text.count(' <descend') >= 30 and asked.status == 143, repr(asked))
+    tap.check('tasks whose places were requested twenty times continue', asked.text.count(' <descend') >= 30 and asked.status == 143, repr(asked))
     asked = Asked('trap', JANUS_WORKERS=2)
-    tap.check('a trap that somebody sends is no question, and ends the program', asked.status == -signal.SIGTRAP, repr(asked))
+    tap.check('a SIGTRAP from outside is not taken for a request, and ends the program', asked.status == -signal.SIGTRAP, repr(asked))
     asked = Asked('ignore', JANUS_WORKERS=1, JANUS_GRACE=100)
-    tap.check('where no worker ever looks, the list is there all the same', 'worker 0 runs task 1' in asked.text and
+    tap.check('the list is also written if no worker ever checks for requests', 'worker 0 runs task 1' in asked.text and
               asked.text.startswith('janus: SIGQUIT: 1 tasks, 1 workers\n') and asked.status == 143, repr(asked))
     asked = Asked('sit', '3', times=20, JANUS_WORKERS=4)
-    tap.check('asked twenty times, it answers', asked.text.count('SIGQUIT') == 20 and asked.status == 7, repr(asked))
+    tap.check('twenty requests get twenty lists', asked.text.count('SIGQUIT') == 20 and asked.status == 7, repr(asked))
     stripped = work / 'stripped'
     for how, made in (('strip', ['strip', '-o', stripped, ends]),
                       ('janus-cc -s', [janus_cc, '-O2', '-s', here / 'ends.c', '-o', stripped])):
         done = subprocess.run(made, capture_output=True, text=True, env=environment(), timeout=60)
         asked = Asked('sit', '3', program=stripped, JANUS_WORKERS=2)
-        tap.check(f'after {how} nothing has a name but what the program named', done.returncode == 0 and asked.status == 7 and
+        tap.check(f'after {how} only names that the program itself gave are shown', done.returncode == 0 and asked.status == 7 and
                   "'sitter' waits at a channel" in asked.text and '<' not in asked.text, f'{done.stderr}{asked}')
     movable = work / 'movable'
     done = subprocess.run([janus_cc, '-O2', '-static-pie', here / 'ends.c', '-o', movable], capture_output=True, text=True,
@@ -369,7 +369,7 @@ def lists():
     done = run([ends, 'crash'], env=environment(), timeout=30)
     address = re.search(r'at (0x[0-9a-f]+) <main', done.stderr.decode())
     line = subprocess.run(['addr2line', '-fe', ends, address[1]], capture_output=True, text=True, timeout=60).stdout if address else ''
-    tap.check('addr2line takes the address', line.startswith('main\n'), f'{line}{done}')
+    tap.check('addr2line finds the function at the reported address', line.startswith('main\n'), f'{line}{done}')
 
 
 def places_after_a_handover():
@@ -422,9 +422,9 @@ def closed_pipes():
         done = run(['bash', '-c', '"$0" lines | head -1; echo "${PIPESTATUS[@]}"', ends], env=environment(**settings), timeout=30)
         tap.check(f'`prog | head -1` ends, and the shell sees 141 {settings}', done.stdout == b'line 0\n141 0\n' and not done.stderr, done)
     done = run(['bash', '-c', 'trap "" PIPE; "$0" lines | head -1; echo "${PIPESTATUS[@]}"', ends], env=environment(), timeout=30)
-    tap.check('also where the shell ignores SIGPIPE', done.stdout == b'line 0\n141 0\n', done)
+    tap.check('also if the shell ignores SIGPIPE', done.stdout == b'line 0\n141 0\n', done)
     done = run(['bash', '-c', '"$0" lines | head -1; echo "${PIPESTATUS[@]}"', ends], env=environment(JANUS_SIGPIPE='ignore'), timeout=30)
-    tap.check('with JANUS_SIGPIPE=ignore it sees the error, and ends as it likes', done.stdout == b'line 0\n1 0\n', done)
+    tap.check('with JANUS_SIGPIPE=ignore the program sees the error, and chooses its own status', done.stdout == b'line 0\n1 0\n', done)
 
 
 def says_all():
@@ -507,13 +507,13 @@ def slow_readers():
         said = program.process.stderr.readline()
         gone = program.has_helper_soon(False)
         after = program.descriptors()
-        tap.check(f'one thread waits for the reader, and goes with its descriptor when all is written {settings}',
+        tap.check(f'one thread waits for the reader; the thread and its descriptor are gone when everything is written {settings}',
                   waits and gone and (got, said, during - after) == (size, b'written\n', 1) and program.end() == (0, ''), (waits, gone, got, said, during, after))
     program = SlowReader('two', str(size), JANUS_WORKERS=1)
     waits = program.has_helper_soon(True)
     other, first = program.drain(program.other, size), program.drain(program.reader, size)
     ended = program.end()
-    tap.check('who waits for one reader holds up no writer for another', waits and (other, first, *ended) == (size, size, 0, 'written\n'), (waits, other, first, ended))
+    tap.check('a task that waits for one reader delays no task that writes to another', waits and (other, first, *ended) == (size, size, 0, 'written\n'), (waits, other, first, ended))
     for workers in (1, 2, 4):
         program = SlowReader('cancel', JANUS_WORKERS=workers)
         said = program.process.stderr.readline()
@@ -525,7 +525,7 @@ def slow_readers():
         waits = program.has_helper_soon(True)
         program.process.send_signal(signal.SIGTERM)
         ended = program.end()
-        tap.check(f'so does SIGTERM, {workers} workers', waits and ended[0] == 1 and not ended[1], (waits, ended))
+        tap.check(f'SIGTERM also ends a wait for a reader, {workers} workers', waits and ended[0] == 1 and not ended[1], (waits, ended))
     if not (strace := shutil.which('strace')):
         return tap.skip('nobody polls', 'strace is not installed')
     log = work / 'ppoll'
@@ -548,7 +548,7 @@ def slow_readers():
             time.sleep(0.005)
         got = program.drain(program.reader, size)
         ended = program.end()
-        tap.check(f'where the kernel refuses what the helper needs, the writer itself waits {settings}', got == size and ended == (0, 'written\n') and
+        tap.check(f'if the kernel refuses what the helper thread needs, the writing thread itself waits {settings}', got == size and ended == (0, 'written\n') and
                   'eventfd2(' in log.read_text(), (got, ended))
 
 
@@ -587,9 +587,9 @@ def workers_by_default():
 
 
 def alone():
-    ends_with('it needs no environment', 3, 'return', '3', settings={})
+    ends_with('the program needs no environment', 3, 'return', '3', settings={})
     done = subprocess.run([ends, 'return', '3'], env={}, timeout=30)
-    tap.check('none at all', done.returncode == 3, done)
+    tap.check('the program starts with an empty environment', done.returncode == 3, done)
     if os.getuid() != 0:
         return
     empty = work / 'empty'
@@ -597,7 +597,7 @@ def alone():
     shutil.copy(ends, empty / 'ends')
     done = subprocess.run(['/ends', 'contain'], preexec_fn=lambda: os.chroot(empty), cwd='/', env={}, capture_output=True,
                           timeout=30)
-    tap.check('in an empty chroot without /proc it does all it does elsewhere',
+    tap.check('in an empty chroot without /proc tasks are contained as elsewhere',
               done.returncode == 0 and done.stdout == b'-2 2 100\n', done)
 
 

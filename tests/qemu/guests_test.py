@@ -61,7 +61,7 @@ def bad_ends():
         ends(f'{guest} is a failure of its own', 125, '--timeout', 20, guests / f'{guest}.elf', stdout=console, stderr=line)
     began = time.monotonic()
     ends('a guest that hangs is ended with 124', 124, '--timeout', 3.5, guests / 'hang.elf', stdout=b'here\n', stderr=b'3.5 s')
-    tap.check('neither before its time nor long after', 3.5 <= time.monotonic() - began < 20, time.monotonic() - began)
+    tap.check('the end is neither before the time limit nor long after it', 3.5 <= time.monotonic() - began < 20, time.monotonic() - began)
     ends('what QEMU refuses is said in its words', 125, '--memory', 1 << 20, guests / 'hang.elf', stderr=b'QEMU failed')
 
 
@@ -73,11 +73,11 @@ def console():
     slow = subprocess.Popen([janus_qemu, guests / 'flood.elf'], stdout=subprocess.PIPE, env=environment(**plain))
     time.sleep(1.5)
     got = slow.stdout.read()
-    tap.check('also where the reader is slow', slow.wait(30) == 0 and got == line * 16384, f'{len(got)} bytes')
+    tap.check('also if the reader is slow', slow.wait(30) == 0 and got == line * 16384, f'{len(got)} bytes')
     reader = subprocess.Popen([janus_qemu, '--timeout', '20', guests / 'flood.elf'], stdout=subprocess.PIPE, env=environment(**plain))
     reader.stdout.read(10)
     reader.stdout.close()
-    tap.check('a reader that leaves ends it as SIGPIPE would', reader.wait(30) == 128 + signal.SIGPIPE, reader.returncode)
+    tap.check('a reader that closes the pipe ends the guest as SIGPIPE would', reader.wait(30) == 128 + signal.SIGPIPE, reader.returncode)
 
 
 def reader_stands_still():
@@ -122,7 +122,7 @@ def stdout_fails():
     time.sleep(1.5)
     with open(read, 'rb') as slow:
         got = len(slow.read())
-    tap.check('one that does not wait loses nothing', process.wait(30) == 0 and got == 1 << 20, f'{process.returncode}, {got} bytes')
+    tap.check('a reader that does not wait loses nothing', process.wait(30) == 0 and got == 1 << 20, f'{process.returncode}, {got} bytes')
 
 
 def signals():
@@ -140,16 +140,16 @@ def signals():
         status, left = sent(number, signal.SIG_DFL), list(scratch.iterdir())
         tap.check(f'{number.name} ends it with {128 + number}, and it leaves nothing behind', status == 128 + number and not left, (status, left))
     status = sent(signal.SIGHUP, signal.SIG_IGN, '--timeout', '4')
-    tap.check('SIGHUP does not where nohup has it ignored', status == 124, status)
+    tap.check('SIGHUP does not end it under nohup, which ignores SIGHUP', status == 124, status)
     process = subprocess.Popen([janus_qemu, guests / 'hang.elf'], stdout=subprocess.PIPE, env=environment(**plain))
     process.stdout.readline()
-    tap.check('while it runs there is one machine', len(machines_of(guests / 'hang.elf')) == 1, machines_of(guests / 'hang.elf'))
+    tap.check('while janus-qemu runs there is one machine', len(machines_of(guests / 'hang.elf')) == 1, machines_of(guests / 'hang.elf'))
     process.kill()
     process.wait(10)
     patience = time.monotonic() + 10
     while (left := machines_of(guests / 'hang.elf')) and time.monotonic() < patience:
         time.sleep(0.05)
-    tap.check('killed, it leaves no machine behind', not left, left)
+    tap.check('after janus-qemu is killed, no machine is left', not left, left)
 
 
 def machines_of(image):
@@ -170,7 +170,7 @@ def handed_over():
     done = boot(image, *arguments, JANUS_SEED='7', JANUS_TRACE='a b')
     expected = f'JANUS_SEED=7 "JANUS_TRACE=a b" {image} plain "" "two words" "a\\"quote" "back\\\\slash" --smp "new\nline" -- ünï\n'
     tap.check('settings first, then the arguments, quoted', done.stdout.decode() == expected, f'{done.stdout!r}\n{expected!r}')
-    tap.check('what is said to janus-qemu itself stays here', b'ACCELERATOR' not in done.stdout, done.stdout)
+    tap.check('settings of janus-qemu itself are not passed on', b'ACCELERATOR' not in done.stdout, done.stdout)
 
     for machine in ('q35', 'microvm'):
         room = 4000 - len(os.fsencode(image)) - 1
@@ -208,8 +208,8 @@ def handed_over():
     unpacked = subprocess.run(['cpio', '-idm', '--quiet'], input=archive, cwd=out, capture_output=True)
     tap.check('cpio unpacks the initial file system', unpacked.returncode == 0, unpacked.stderr)
     same = subprocess.run(['diff', '-r', '--no-dereference', tree, out], capture_output=True, text=True)
-    tap.check('and finds in it what was there', same.returncode == 0, same.stdout)
-    tap.check('permissions and links, too', stat.S_IMODE((out / 'script').stat().st_mode) == 0o755 and
+    tap.check('and finds the original files in it', same.returncode == 0, same.stdout)
+    tap.check('and their permissions and links', stat.S_IMODE((out / 'script').stat().st_mode) == 0o755 and
               os.readlink(out / 'link') == 'sub/file', '')
 
 
@@ -291,11 +291,11 @@ def debugger():
         free.bind(('localhost', 0))
         port = free.getsockname()[1]
     process = subprocess.Popen([janus_qemu, f'--gdb={port}', guests / 'status_7.elf'], stderr=subprocess.PIPE, env=environment(**plain))
-    tap.check('it says that it waits, and where', process.stderr.readline().endswith(b'localhost:%d\n' % port))
+    tap.check('janus-qemu prints that it waits for gdb, and the address', process.stderr.readline().endswith(b'localhost:%d\n' % port))
     done = run(['gdb', '-nx', '-batch', '-ex', 'set tcp connect-timeout 20', '-ex', f'target remote localhost:{port}',
                 '-ex', 'hbreak *&entry', '-ex', 'continue', '-ex', 'info symbol $pc', '-ex', 'detach', guests / 'status_7.elf'])
     tap.check('gdb finds the guest before its first instruction', b'entry in section .text' in done.stdout, done.stdout + done.stderr)
-    tap.check('let go, it runs to its end', process.wait(30) == 7, process.returncode)
+    tap.check('after gdb continues it, the guest runs to its end', process.wait(30) == 7, process.returncode)
 
 
 def accelerators():

@@ -87,16 +87,16 @@ def same_results(cpus, names):
 def given():
     program = compiled('given.c')
     done = boot(program, 'plain', 'two words', '', '--smp=3', 'a=b c', 'back\\slash', 'ünï', JANUS_SEED='7', JANUS_STATS='0')
-    tap.check('it is the first process', done.stdout.startswith(b'pid 1\n'), done.stdout)
+    tap.check('the program is process 1', done.stdout.startswith(b'pid 1\n'), done.stdout)
     arguments = re.findall(r'argument <(.*)>', done.stdout.decode())
-    tap.check('arguments arrive as they are', arguments == ['/init', 'plain', 'two words', '', '--smp=3', 'a=b c', 'back\\slash', 'ünï'],
+    tap.check('arguments arrive unchanged', arguments == ['/init', 'plain', 'two words', '', '--smp=3', 'a=b c', 'back\\slash', 'ünï'],
               done.stdout.decode())
     settings = re.findall(r'setting <(.*)>', done.stdout.decode())
-    tap.check('so do settings', {'JANUS_SEED=7', 'JANUS_STATS=0'} < set(settings) and
+    tap.check('settings arrive unchanged', {'JANUS_SEED=7', 'JANUS_STATS=0'} < set(settings) and
               not any(s.startswith(('JANUS_KERNEL', 'JANUS_ACC')) for s in settings), settings)
     many = [str(n) for n in range(30)]
     done = boot(program, *many)
-    tap.check('as many as are not refused', re.findall(r'argument <(.*)>', done.stdout.decode())[1:] == many, done.stdout.decode())
+    tap.check('30 arguments arrive', re.findall(r'argument <(.*)>', done.stdout.decode())[1:] == many, done.stdout.decode())
 
 
 def output():
@@ -112,9 +112,9 @@ def older_guards():
         tap.skip('guards where the kernel installs none', 'this kernel installs them')
     else:
         tap.check('this kernel installs no guards', done.stdout.startswith(b'installing a guard: -22\n'), done.stdout)
-    tap.check('2000 blocked tasks have one all the same, and none is a canary', b'2000 blocked, all guarded, 0 by canaries\n' in done.stdout,
+    tap.check('the stacks of 2000 blocked tasks still have guards, and none has only a canary', b'2000 blocked, all guarded, 0 by canaries\n' in done.stdout,
               done.stdout)
-    tap.check('and it holds: an overflow ends one task', done.returncode == 0 and b'1 of them failed\n' in done.stdout and
+    tap.check('and the guard works: an overflow ends one task', done.returncode == 0 and b'1 of them failed\n' in done.stdout and
               b'stack overflow' in done.stdout, done.stdout)
 
 
@@ -158,19 +158,19 @@ def told(claim, status, program, how, numbers, **settings):
 
 def signals(program):
     told('SIGTERM cancels main, whose negative value becomes 143', 143, program, 'wait', [signal.SIGTERM])
-    told('SIGINT likewise 130', 130, program, 'wait', [signal.SIGINT])
-    told('a main that tidies up keeps its status', 9, program, 'tidy', [signal.SIGTERM])
-    took = told('one that does not listen has until its grace is over', 143, program, 'ignore', [signal.SIGTERM], JANUS_GRACE=2000)
-    tap.check('that long, and no longer', 2 <= took < 20, took)
+    told('after SIGINT the status is 130', 130, program, 'wait', [signal.SIGINT])
+    told('a main that cleans up keeps its status', 9, program, 'tidy', [signal.SIGTERM])
+    took = told('a program that ignores SIGTERM runs until its grace is over', 143, program, 'ignore', [signal.SIGTERM], JANUS_GRACE=2000)
+    tap.check('it runs for the grace and not much longer', 2 <= took < 20, took)
     command, env = start(program, 'wait')
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env=env)
     time.sleep(0.5)
     process.send_signal(signal.SIGTERM)
-    tap.check('one that comes before the program has begun ends the machine', process.wait(20) == 143, process.returncode)
-    told('a second signal ends it at once', 143, program, 'ignore', [signal.SIGTERM, signal.SIGTERM], JANUS_GRACE=60000)
+    tap.check('a SIGTERM before the program has started ends the machine', process.wait(20) == 143, process.returncode)
+    told('a second signal ends the program at once', 143, program, 'ignore', [signal.SIGTERM, signal.SIGTERM], JANUS_GRACE=60000)
     command, env = start(program, 'ignore')
     done = run([*command[:2], '--timeout', '4', *command[4:]], env=env, timeout=60)
-    tap.check('time-out is 124', done.returncode == 124 and b'4 s' in done.stderr,
+    tap.check('the status after a time-out is 124', done.returncode == 124 and b'4 s' in done.stderr,
               f'{done.returncode} {done.stdout} {done.stderr}')
 
 
