@@ -77,11 +77,11 @@ def live():
             'gdb\'s other commands stand where the task does': r'^#\d+ .*receive_for_ever \(',
             'nothing was changed: the program goes on, and ends well': r'exited normally'}, how)
     said = gdb('./standing', 'break here', 'run', "janus tasks ' <sit>", 'janus task 99999', 'janus task', 'janus task x bt', JANUS_WORKERS=3)
-    shows(said, {'with a word, those that have it': r"^(task \d+ 'sitter'.*\n){2}", 'a task that is not there is said not to be': r'there is no task 99999',
-                 'what makes no sense is answered by the usage': r'usage: janus task ID'}, 'words')
-    tap.check('and no others', 'joiner' not in said, said[-1500:])
+    shows(said, {'with a word, the tasks whose lines contain the word': r"^(task \d+ 'sitter'.*\n){2}", 'an unknown task number is reported': r'there is no task 99999',
+                 'an invalid argument prints the usage': r'usage: janus task ID'}, 'words')
+    tap.check('and no other tasks', 'joiner' not in said, said[-1500:])
     said = gdb('./standing', 'janus tasks')
-    shows(said, {'before it runs, one line says that there is nothing': r'^janus: no (runtime|memory)'}, 'not started')
+    shows(said, {'before the program runs, one line says that there is nothing to show': r'^janus: no (runtime|memory)'}, 'not started')
 
 
 def kinds():
@@ -95,7 +95,7 @@ def kinds():
     said = gdb('./stripped', f'source {script}', 'run', 'janus tasks', JANUS_WORKERS=3)
     shows(said, {'of a stripped program one line says what is missing': r'^janus: .*stripped'}, 'strip')
     sections = subprocess.run(['readelf', '-SW', work / 'stripped'], capture_output=True, text=True, timeout=60).stdout
-    tap.check('and strip takes the script out of it', 'gdb' not in sections, sections)
+    tap.check('strip removes the script', 'gdb' not in sections, sections)
     said = gdb('./standing', f'source {script}', 'break here', 'run', 'janus tasks', trusted=False, JANUS_WORKERS=3)
     shows(said, {'where gdb may load nothing by itself, it says what to do': 'auto-load safe-path',
                  'and `source` loads the installed script': STANDING['one that is parked']}, 'source')
@@ -145,16 +145,16 @@ def cores():
     said = gdb('./stripped', f'core-file {core}', 'file ./standing', 'janus tasks')
     shows(said, {'and the file from before strip serves': STANDING['one that is parked']}, 'core, strip')
     done, core = core_of('alone-panic', limits=(resource.RLIM_INFINITY,) * 2, JANUS_WORKERS=2)
-    tap.check('without it a panic of main leaves one, too, where the limits let it', done.returncode == -signal.SIGABRT and core, done)
+    tap.check('without JANUS_CORE a panic of main leaves a core, too, if the limits allow it', done.returncode == -signal.SIGABRT and core, done)
     done, core = core_of('alone-panic', JANUS_WORKERS=2)
-    tap.check('and none where they do not', done.returncode == -signal.SIGABRT and not core, done)
+    tap.check('and no core if the limits do not allow it', done.returncode == -signal.SIGABRT and not core, done)
     done, core = core_of('alone-task', limits=(resource.RLIM_INFINITY,) * 2, JANUS_WORKERS=2)
     tap.check('a panic of another task is contained', done.returncode == 0 and not core, done)
     done, core = core_of('alone-panic', limits=(0, 0), JANUS_CORE=1, JANUS_WORKERS=2)
-    tap.check('where there can be no core, one line says so', done.returncode == -signal.SIGABRT and not core and
+    tap.check('if no core is possible, one line says so', done.returncode == -signal.SIGABRT and not core and
               done.stderr.startswith(b"janus: JANUS_CORE: the limit of a core's size is 0 here (ulimit -Hc)\n"), done)
     done, core = core_of('alone-run', limits=(0, 0), JANUS_CORE=0, JANUS_WORKERS=2)
-    tap.check('JANUS_CORE=0 is as if it were not there', done.returncode == 0 and not done.stderr, done)
+    tap.check('JANUS_CORE=0 has the same effect as no JANUS_CORE', done.returncode == 0 and not done.stderr, done)
 
 
 janus_cc = install(sys.argv[1], work)

@@ -48,13 +48,13 @@ def errors():
                       '  (void)janus_nursery_spawn_in(nursery, look, NULL, NULL);\n  (void)janus_nursery_await(nursery, NULL);\n  return 0;\n}\n')
     run([janus_cc, '-O1', '-g', source, '-o', work / 'wrong'], env=environment(), timeout=60)
     done = checked(work / 'wrong', JANUS_WORKERS=2)
-    tap.check('a jump that depends on what nobody wrote is an error, with the function', done.returncode == ERRORS and
+    tap.check('a jump that depends on an uninitialised value is an error, reported with the function', done.returncode == ERRORS and
               re.search(rb'depends on uninitialised value(.*\n)+?.*look \(wrong\.c:\d+\)', done.stderr), done)
     sections = subprocess.run(['nm', work / 'wrong'], capture_output=True, text=True, timeout=60).stdout
     run([janus_cc, '-O1', '-s', source, '-o', work / 'small'], env=environment(), timeout=60)
     small = (work / 'small').read_bytes()
     request = bytes.fromhex('48c1c703' '48c1c70d' '48c1c73d' '48c1c733' '4887db')
-    tap.check('what tells valgrind of stacks is not in a stripped program', 'janus_valgrind' in sections and
+    tap.check('the code that announces stacks to valgrind is not in a stripped program', 'janus_valgrind' in sections and
               request in (work / 'wrong').read_bytes() and request not in small)
 
 

@@ -44,7 +44,7 @@ def image_of(program):
 def dockerfile(config):
     lines = [line.split(None, 1) for line in snippet('dockerfile').splitlines()]
     says = dict(lines)
-    tap.check('the Dockerfile says what dev image makes', [word for word, _ in lines] == ['FROM', 'COPY', 'USER', 'ENTRYPOINT'] and
+    tap.check('the Dockerfile describes the same image as dev image makes', [word for word, _ in lines] == ['FROM', 'COPY', 'USER', 'ENTRYPOINT'] and
               says['FROM'] == 'scratch' and says['COPY'] == 'service /service' and says['USER'] == config['User'] and
               json.loads(says['ENTRYPOINT']) == config['Entrypoint'], (says, config))
 
@@ -57,10 +57,10 @@ def docker_run():
         name = rest.pop(0)
         options.append((name, rest.pop(0) if name in with_value else None))
     given = dict(options)
-    tap.check('docker run has options that there are, the image, and its argument', words[:2] == ['docker', 'run'] and
+    tap.check('docker run has only options that exist, the image, and its argument', words[:2] == ['docker', 'run'] and
               set(given) == with_value | {'--read-only'} and rest == ['service', '/run/beat'], words)
     security = [value for name, value in options if name == '--security-opt']
-    tap.check('its profile is a file of the book', 'no-new-privileges' in security and
+    tap.check('the profile of docker run is a file in docs', 'no-new-privileges' in security and
               (source_root / 'docs' / next(s for s in security if s.startswith('seccomp='))[8:]).is_file(), security)
     tap.check('docker waits longer than the grace', int(given['--stop-timeout']) > 5, given)
 
@@ -99,7 +99,7 @@ def container():
     tap.check(claim, probe.returncode == 0, probe.stderr)
     run([*runc, 'kill', name, 'TERM'])
     rest = process.communicate(timeout=20)[0]
-    tap.check('told to end as an orchestrator does it, it tidies up and says 0', process.returncode == 0 and b'everything is tidy' in rest,
+    tap.check('ended as by an orchestrator, the service cleans up and its status is 0', process.returncode == 0 and b'everything is tidy' in rest,
               f'{process.returncode} {rest}')
 
 
@@ -111,7 +111,7 @@ def unit(service):
     given = dict(settings)
     filters = {name for key, value in settings if key == 'SystemCallFilter' for name in value.split()}
     first, second, _, own = (set(entry['names']) for entry in profile['syscalls'])
-    tap.check('the unit lets through the calls of the page', filters == first | second | own, filters ^ (first | second | own))
+    tap.check('the unit allows exactly the calls of the page', filters == first | second | own, filters ^ (first | second | own))
     grace = int(re.search(r'JANUS_GRACE=(\d+)', text)[1])
     tap.check('systemd waits longer than the grace', int(given['TimeoutStopSec']) * 1000 > grace, given)
     if not shutil.which('systemd-analyze'):
@@ -134,13 +134,13 @@ def manifest():
     try:
         import yaml
     except ImportError:
-        return tap.skip('the manifest is what Kubernetes reads', 'python3-yaml is not installed')
+        return tap.skip('Kubernetes can read the manifest', 'python3-yaml is not installed')
     documents = list(yaml.safe_load_all(snippet('yaml')))
     tap.check('the manifest is a deployment, a disruption budget and an autoscaler', [d['kind'] for d in documents] ==
               ['Deployment', 'PodDisruptionBudget', 'HorizontalPodAutoscaler'], documents)
     for document in documents:
         found = complaints_about(document)
-        tap.check(f'its {document["kind"]} has the fields that there are, and what they take', not found, '\n'.join(found))
+        tap.check(f'its {document["kind"]} has only fields that exist, with valid values', not found, '\n'.join(found))
     broken(documents[0])
     deployment, disruption, scaler = documents
     spec = deployment['spec']
@@ -151,13 +151,13 @@ def manifest():
     tap.check('the autoscaler finds the deployment', scaler['spec']['scaleTargetRef']['name'] == deployment['metadata']['name'] and
               scaler['spec']['scaleTargetRef']['apiVersion'] == deployment['apiVersion'] and
               scaler['spec']['minReplicas'] == spec['replicas'] < scaler['spec']['maxReplicas'])
-    tap.check('its probes are the program', all(container[f'{kind}Probe']['exec']['command'] == PROBE for kind in ('startup', 'liveness', 'readiness')))
+    tap.check('its probes run the program', all(container[f'{kind}Probe']['exec']['command'] == PROBE for kind in ('startup', 'liveness', 'readiness')))
     volumes = {volume['name'] for volume in pod['volumes']}
-    tap.check('its volumes are there', {mount['name'] for mount in container['volumeMounts']} == volumes and
+    tap.check('its volumes exist', {mount['name'] for mount in container['volumeMounts']} == volumes and
               PROBE[-1].startswith(container['volumeMounts'][0]['mountPath'] + '/'))
     grace = int(next(e['value'] for e in container['env'] if e['name'] == 'JANUS_GRACE'))
     tap.check('Kubernetes waits longer than the grace', pod['terminationGracePeriodSeconds'] * 1000 > grace, grace)
-    tap.check('its profile has the name of the one in the book', pod['securityContext']['seccompProfile']['localhostProfile'].endswith(
+    tap.check('its profile has the name of the one in docs', pod['securityContext']['seccompProfile']['localhostProfile'].endswith(
         '/deployment-seccomp.json'))
 
 
@@ -179,7 +179,7 @@ def broken(deployment):
     for change in (without, misspelt, of_another_type, senseless):
         document = copy.deepcopy(deployment)
         change(document)
-        tap.check(f'one {change.__name__.replace("_", " ")} would be found', len(complaints_about(document)) == 1, complaints_about(document))
+        tap.check(f'a manifest with an error ({change.__name__}) is rejected', len(complaints_about(document)) == 1, complaints_about(document))
 
 
 janus_cc = install(sys.argv[1], work)

@@ -60,23 +60,23 @@ def main():
             settings = {'JANUS_WORKERS': workers}
             done = ends(program, 'ruins', settings=settings)
             dump = OWN.search(done.stderr)
-            tap.check(f'{name}: a fault with a lock held ends the process and is told, {workers} workers',
+            tap.check(f'{name}: a fault with a lock held ends the process with a report, {workers} workers',
                       done.returncode in (134, -signal.SIGABRT) and dump, f'{done.returncode} {done.stderr.decode()}')
-            tap.check(f'{name}: the dump names the build', dump and dump.group(4) == build_id(program), done.stderr.decode())
+            tap.check(f'{name}: the dump contains the build id', dump and dump.group(4) == build_id(program), done.stderr.decode())
             for how, address in (('copy', rb'1230'), ('destroy', rb'20')):
                 done = ends(program, how, settings=settings)
-                tap.check(f'{name}: {how} is the task\'s, {workers} workers',
+                tap.check(f'{name}: {how} is a fault of the task, {workers} workers',
                           done.returncode == 7 and re.search(TASKS % address, done.stderr) and b'the runtime' not in done.stderr,
                           f'{done.returncode} {done.stderr.decode()}')
             done = ends(program, 'none', settings=settings)
-            tap.check(f'{name}: a function that is no address is the task\'s, {workers} workers',
+            tap.check(f'{name}: a call of an invalid function address is a fault of the task, {workers} workers',
                       done.returncode == 7 and b'as it should' in done.stderr and b'the runtime' not in done.stderr,
                       f'{done.returncode} {done.stderr.decode()}')
     program = work / 'own_fault_0'
     for which in range(13):
         done = ends(program, 'misaligned', str(which), settings={'JANUS_WORKERS': 2})
         told = b'panicked' in done.stderr
-        tap.check(f'a call with a misaligned stack, number {which}: as if it were aligned, or the end of the task or the process',
+        tap.check(f'a call with a misaligned stack, number {which}: works as with an aligned stack, or ends the task or the process',
                   done.returncode in (7, 8, 134, -signal.SIGABRT) and (told or done.returncode == 8),
                   f'{done.returncode} {done.stderr.decode()}')
     shutil.rmtree(work)
