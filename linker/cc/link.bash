@@ -64,11 +64,11 @@ link_command() {
   local runtime=$prefix/lib/libjanus_rt.a
   # shellcheck disable=SC2054  # the commas are the linker's
   if [ "$machine" = bare ]; then
-    # The image is loaded at the address that it is linked for, from 1 MiB on. Pages with different permissions are kept apart,
-    # because nothing copies them to other pages later.
+    # The image is loaded at the address that it is linked for, from 1 MiB on. Pages with different permissions are kept apart
+    # in memory, because nothing copies them to other pages later; bare.ld does so without padding in the file.
     runtime=$prefix/lib/libjanus_rt_bare.a
-    link+=(-static -no-pie -Wl,-Ttext-segment=0x100000 -Wl,-z,separate-code -Wl,-z,max-page-size=4096
-      -Wl,-u,janus_pvh_start)
+    link+=(-static -no-pie -Wl,-Ttext-segment=0x100000 -Wl,-z,separate-code -Wl,-z,max-page-size=16
+      -Wl,-u,janus_pvh_start -T "$support/bare.ld")
   elif [ "$position" = independent ]; then
     link+=(-static-pie -Wl,-z,noseparate-code)
   else

@@ -69,6 +69,54 @@ def size():
     tap.check('a stripped hello is at most 148 KiB', 0 < bytes_of_it <= 148 * 1024, (bytes_of_it, done.stderr))
 
 
+SECTIONS_OF_ITS_OWN = r'''
+#include <janus/rt.h>
+__attribute__((section(".init"), noinline)) static long twice(long n) { return n + n; }
+__attribute__((section("my_text"), noinline)) static long next(long n) { return n + 1; }
+__attribute__((section("my_constants"))) static const volatile long ten = 10;
+__attribute__((section("my_data"))) static volatile long eleven = 11;
+static long changed = 12;
+static long *const volatile pointer = &changed;
+static struct { volatile long first[4000]; } zeros;
+__attribute__((constructor)) static void add_one(void) { ++*pointer; }
+int main(void) {
+  eleven += zeros.first[3999] += 1;
+  return (int)(twice(next(ten)) + eleven + *pointer);
+}
+'''
+
+
+def segments_of(image):
+    """(offset, bytes in the file, address, bytes in memory, rights) of each."""
+    lines = subprocess.run(['readelf', '-lW', image], capture_output=True, text=True, check=True).stdout.splitlines()
+    rows = [line.split() for line in lines if line.startswith('  LOAD ')]
+    return [(int(row[1], 16), int(row[4], 16), int(row[2], 16), int(row[5], 16), ' '.join(row[6:-1])) for row in rows]
+
+
+def pages_are_apart_only_in_memory():
+    """A page has the rights of one segment; the file has next to no padding."""
+    source = work / 'sections.c'
+    source.write_text(SECTIONS_OF_ITS_OWN)
+    image = make(source, 'bare')
+    stripped = work / 'sections.stripped'
+    subprocess.run(['strip', '-o', stripped, image], check=True)
+    made = [image, stripped, work / 'small', make(here.parent / 'programs/hello.cpp', 'bare')]
+    for program in made:
+        segments = segments_of(program)
+        pages = {}
+        for _, _, address, size, rights in segments:
+            for page in range(address // 4096, -(-(address + size) // 4096)):
+                pages.setdefault(page, set()).add(rights)
+        shared = [hex(page * 4096) for page, rights in pages.items() if len(rights) > 1]
+        tap.check(f'{program.name}: no page has the rights of two segments', len({s[4] for s in segments}) == 3 and not shared, (segments, shared))
+        end = max(offset + size for offset, size, *_ in segments if size)
+        padding = end - sum(size for _, size, *_ in segments)
+        tap.check(f'{program.name}: less than 1 KiB of the file is padding', 0 <= padding < 1024, (padding, segments))
+    for program in (image, stripped):
+        done = boot(program)
+        tap.check(f'{program.name}: sections of its own are loaded where they belong', done.returncode == 2 * 11 + 12 + 13, f'{done.returncode} {done.stdout[-400:]}')
+
+
 def same_words_for_faults():
     def told(output):
         lines = [line for line in output.splitlines() if not line.startswith('janus:   at')]
@@ -273,6 +321,7 @@ handlers_leave_vector_registers_alone()
 same_results()
 if everything:  # measured in the optimised build
     size()
+    pages_are_apart_only_in_memory()
 same_words_for_faults()
 places_after_a_handover()
 stacks_grow()
