@@ -48,7 +48,9 @@ void StackDepot::destroy() noexcept {
   growing_ = nullptr;
   warm_ = 0;
   out_.store(0, std::memory_order_relaxed);
-  most_out_.store(0, std::memory_order_relaxed);
+  most_now_.store(0, std::memory_order_relaxed);
+  most_before_.store(0, std::memory_order_relaxed);
+  peak_.store(0, std::memory_order_relaxed);
 }
 
 // --- Out -------------------------------------------------------------------------------------------------------------
@@ -114,7 +116,9 @@ StackGroup* StackDepot::claim_group(StackTable& table) noexcept {
 void StackDepot::count_out(unsigned count) noexcept {
   out_.fetch_add(count, std::memory_order_relaxed);
   const std::size_t now = out();
-  if (now > most_out()) most_out_.store(now, std::memory_order_relaxed);
+  if (now <= most_now_.load(std::memory_order_relaxed)) return;
+  most_now_.store(now, std::memory_order_relaxed);
+  if (now > peak()) peak_.store(now, std::memory_order_relaxed);
 }
 
 // --- Back ------------------------------------------------------------------------------------------------------------

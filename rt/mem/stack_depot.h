@@ -46,9 +46,18 @@ class alignas(arch::kPrefetchPair) StackDepot {
   void count_in(unsigned count) noexcept;
   // How many stacks are held, or in caches.
   [[nodiscard]] std::size_t out() const noexcept { return out_.load(std::memory_order_relaxed); }
-  // The most that were out since the last forget_most(), approximately.
-  [[nodiscard]] std::size_t most_out() const noexcept { return most_out_.load(std::memory_order_relaxed); }
-  void forget_most() noexcept { most_out_.store(out(), std::memory_order_relaxed); }
+  // The most that were out in this period or the last one, approximately.
+  [[nodiscard]] std::size_t most_out() const noexcept {
+    const std::size_t now = most_now_.load(std::memory_order_relaxed);
+    const std::size_t before = most_before_.load(std::memory_order_relaxed);
+    return now > before ? now : before;
+  }
+  // The most that were ever out at once, approximately.
+  [[nodiscard]] std::size_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
+  void begin_period() noexcept {
+    most_before_.store(most_now_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    most_now_.store(out(), std::memory_order_relaxed);
+  }
   [[nodiscard]] std::size_t warm() noexcept {
     LockGuard guard(lock_);
     return warm_;
@@ -72,7 +81,8 @@ class alignas(arch::kPrefetchPair) StackDepot {
   std::uint8_t size_class_ = 0;
   std::size_t warm_ = 0;  // stacks that are free and warm
   std::atomic<std::size_t> out_{0};
-  std::atomic<std::size_t> most_out_{0};
+  std::atomic<std::size_t> most_now_{0}, most_before_{0};  // in this period, and in the last one
+  std::atomic<std::size_t> peak_{0};
 };
 
 }  // namespace janus

@@ -70,8 +70,9 @@ class StackPool {
   void on_cold(void (*hook)(Stack*)) noexcept { reserve().on_cold(hook); }
   // Gives back the pages of all idle stacks that are in no cache. False: there were none.
   bool trim() noexcept { return reserve().trim(); }
-  // has_excess(): more stacks have been in use at once than are now, so more may be warm than will be needed.
-  // give_excess() reduces the reserve of warm stacks to what is in use now. Any thread.
+  // give_excess() begins a new period, and reduces the reserve of warm stacks to the most that were in use at once in
+  // the period that ends. has_excess(): more were in use in this period or the last one than are now, so give_excess()
+  // gives something back, at the second call at the latest. Any thread.
   [[nodiscard]] bool has_excess() const noexcept { return reserve().has_excess(); }
   void give_excess() noexcept { reserve().give_excess(); }
 
@@ -83,6 +84,8 @@ class StackPool {
   [[nodiscard]] std::size_t stacks_in_use() noexcept { return reserve().stacks_out() - caches_.stacks_cached(); }
   // Idle and warm, or in a worker's cache.
   [[nodiscard]] std::size_t stacks_cached() noexcept { return reserve().stacks_warm() + caches_.stacks_cached(); }
+  // The most that were ever held or in caches at once, added up over the classes.
+  [[nodiscard]] std::size_t stacks_peak() const noexcept { return reserve().stacks_peak(); }
   [[nodiscard]] std::size_t guard_pages() const noexcept { return table().guard_pages(); }
   [[nodiscard]] std::size_t mprotected() const noexcept { return table().mprotected(); }
   [[nodiscard]] std::size_t unguarded() const noexcept { return table().unguarded(); }

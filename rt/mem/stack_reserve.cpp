@@ -114,9 +114,9 @@ void StackReserve::hand_back(unsigned size_class, const std::uintptr_t* items, u
   keep_reserve(size_class);
 }
 
-// As many stacks may be idle and warm as were in use, so that a program whose number of tasks goes up and down makes no
-// system calls. Beyond that, half are given back, so that stacks freed in no order have enough neighbours to be given
-// back in one call.
+// As many stacks may be idle and warm as were in use at once in this period or the last one, so that a program whose
+// number of tasks goes up and down makes no system calls. Beyond that, half are given back, so that stacks freed in no
+// order have enough neighbours to be given back in one call.
 void StackReserve::keep_reserve(unsigned size_class) noexcept {
   const std::size_t reserve = least_reserve(size_class) + depots_[size_class].most_out();
   if (decommit_one_group(size_class, reserve))
@@ -146,7 +146,7 @@ bool StackReserve::has_excess() const noexcept {
 
 void StackReserve::give_excess() noexcept {
   for (unsigned size_class = 0; size_class < kStackClasses; ++size_class) {
-    depots_[size_class].forget_most();
+    depots_[size_class].begin_period();
     keep_reserve(size_class);
   }
 }
@@ -170,6 +170,12 @@ std::size_t StackReserve::stacks_warm() noexcept {
   std::size_t warm = 0;
   for (StackDepot& depot : depots_) warm += depot.warm();
   return warm;
+}
+
+std::size_t StackReserve::stacks_peak() const noexcept {
+  std::size_t peak = 0;
+  for (const StackDepot& depot : depots_) peak += depot.peak();
+  return peak;
 }
 
 }  // namespace janus

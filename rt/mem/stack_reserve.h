@@ -39,6 +39,7 @@ class StackReserve {
   [[nodiscard]] std::size_t out(unsigned size_class) const noexcept { return depots_[size_class].out(); }
   [[nodiscard]] std::size_t stacks_out() const noexcept;
   [[nodiscard]] std::size_t stacks_warm() noexcept;
+  [[nodiscard]] std::size_t stacks_peak() const noexcept;
 
   [[nodiscard]] StackTable& table() noexcept { return table_; }
   [[nodiscard]] const StackTable& table() const noexcept { return table_; }

@@ -29,27 +29,30 @@ class Attention {
   std::atomic<bool> is_requested_{false};
 };
 
-// The first worker that has slept for a second gives back the stacks that the program no longer needs.
+// Once a second at most, a worker that has nothing to run gives back the stacks that the program no longer needs. The time
+// of the next look is the same for all sleeps: a worker that is woken more often than once a second would never look.
 class StackReclaim {
  public:
   // With nullptr stacks are never given back.
   void init(StackPool* stacks) noexcept { stacks_ = stacks; }
 
   [[nodiscard]] bool has_event() const noexcept { return false; }
-  [[nodiscard]] std::uint64_t next_deadline(Worker& worker, std::uint64_t now_ns) const noexcept {
-    const bool wants = stacks_ != nullptr && stacks_->has_excess();
-    worker.reclaims_at_ns = wants ? now_ns + kRestNs : platform::kForever;
-    return worker.reclaims_at_ns;
+  [[nodiscard]] std::uint64_t next_deadline(Worker&, std::uint64_t now_ns) const noexcept {
+    if (stacks_ == nullptr || !stacks_->has_excess()) return platform::kForever;
+    const std::uint64_t due = next_look_ns_.load(std::memory_order_relaxed);
+    return due > now_ns ? due : now_ns;
   }
-  void poll(Worker& worker, std::uint64_t now_ns) noexcept {
-    if (now_ns < worker.reclaims_at_ns) return;
-    worker.reclaims_at_ns = platform::kForever;
-    stacks_->give_excess();
+  void poll(Worker&, std::uint64_t now_ns) noexcept {
+    std::uint64_t due = next_look_ns_.load(std::memory_order_relaxed);
+    if (now_ns < due || stacks_ == nullptr || !stacks_->has_excess()) return;
+    if (next_look_ns_.compare_exchange_strong(due, now_ns + kPeriodNs, std::memory_order_relaxed))
+      stacks_->give_excess();
   }
 
  private:
-  static constexpr std::uint64_t kRestNs = 1'000'000'000;
+  static constexpr std::uint64_t kPeriodNs = 1'000'000'000;
   StackPool* stacks_ = nullptr;
+  std::atomic<std::uint64_t> next_look_ns_{0};
 };
 
 // The timeout of one sleep of a worker that searches again by itself, because the work of busy workers, or a woken task

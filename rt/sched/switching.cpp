@@ -176,6 +176,9 @@ void Scheduler::publish_reserved(Worker& worker, void*, void*) noexcept {
   Runnable* const to =
       worker.has_other_groups() ? next_among_groups(worker, yielding) : next_own<Path::kGeneral>(worker);
   if (to != nullptr) return go_on_with<Path::kGeneral>(worker, self, to, {publish_yielded, yielding, nullptr});
+  // A task that polls by yields, with nothing else ready, keeps its worker from sleeping. So the worker looks here, too.
+  constexpr std::uint64_t kYieldsPerLook = 1024;
+  if (worker.counters.yields.read() % kYieldsPerLook == 0) stack_reclaim_.poll(worker, now_ns());
   sched_point();  // nothing else is ready on this worker, but other logical workers have to step
   return false;
 }

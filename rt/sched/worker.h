@@ -86,8 +86,7 @@ struct WorkerCaches {
 struct WorkerSearch {
   Rng rng;
   StealBackoff backoff;
-  std::uint64_t reclaims_at_ns = platform::kForever;  // StackReclaim: its deadline in the current sleep
-  std::uint32_t next_victim;                          // Victim::kRoundRobin
+  std::uint32_t next_victim;  // Victim::kRoundRobin
 };
 
 // The queues from which fair rounds take the oldest runnable, in rotation.

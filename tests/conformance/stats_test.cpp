@@ -225,4 +225,23 @@ TEST(stats, the_settings_in_force_are_printed) {
   CHECK_GE(stats.bytes_limit, stats.bytes_peak);
 }
 
+TEST(stats, the_peak_of_stacks_is_that_of_a_burst_which_is_over) {
+  constexpr int kTasks = 500;
+  janus_stats stats = {};
+  const long result = run_in(
+      with_workers(1),
+      [] {
+        Scope scope;
+        for (int i = 0; i < kTasks; ++i) scope.go(park_until_cancelled, nullptr);
+        CHECK(eventually([&] { return stats_of().stacks_in_use >= kTasks; }));
+        scope.cancel();
+        return scope.end();
+      },
+      &stats);
+  CHECK_EQ(result, JANUS_CANCELLED);
+  CHECK_LE(stats.stacks_in_use, 2u);
+  CHECK_GE(stats.stacks_peak, std::uint64_t{kTasks});
+  CHECK_LE(stats.stacks_peak, std::uint64_t{kTasks + 200});  // with what a worker's cache holds
+}
+
 }  // namespace janus::test

@@ -30,12 +30,12 @@ TEST(worker, stopping_wakes_those_that_sleep) {
   }
 }
 
-TEST(worker, a_resting_program_gives_back_unused_stacks) {
-  constexpr unsigned kStacks = 3000;  // more than the pool keeps in any case
-  Yard yard(2);
+constexpr unsigned kBurst = 3000;  // stacks: more than the pool keeps in any case
+
+void use_a_burst_of_stacks(StackPool& pool) {
   Stack* chain = nullptr;
-  for (unsigned i = 0; i < kStacks; ++i) {
-    Stack* const stack = yard.pool().take(nullptr, 0);
+  for (unsigned i = 0; i < kBurst; ++i) {
+    Stack* const stack = pool.take(nullptr, 0);
     REQUIRE(stack != nullptr);
     stack->next = chain;
     chain = stack;
@@ -43,12 +43,30 @@ TEST(worker, a_resting_program_gives_back_unused_stacks) {
   while (chain != nullptr) {
     Stack* const stack = chain;
     chain = stack->next;
-    yard.pool().give(nullptr, stack);
+    pool.give(nullptr, stack);
   }
-  CHECK_GE(yard.pool().stacks_cached(), std::size_t{kStacks});
+  CHECK_GE(pool.stacks_cached(), std::size_t{kBurst});
+}
+
+TEST(worker, a_resting_program_gives_back_unused_stacks) {
+  Yard yard(2);
+  use_a_burst_of_stacks(yard.pool());
   yard.inject(jobs[0], finish);  // wakes a worker, which looks again when it goes to sleep a second later
   CHECK(yard.all_done(1));
-  CHECK(soon([&] { return yard.pool().stacks_cached() < kStacks / 2; }));
+  CHECK(soon([&] { return yard.pool().stacks_cached() < kBurst / 2; }));
+}
+
+TEST(worker, a_program_that_only_polls_by_yields_gives_back_unused_stacks) {
+  Yard yard(1);
+  use_a_burst_of_stacks(yard.pool());
+  yard.inject(jobs[0], [](Job& self) {
+    CHECK(soon([&] {
+      CHECK(!yield(self));
+      return self.yard->pool().stacks_cached() < kBurst / 2;
+    }));
+    finish(self);
+  });
+  CHECK(yard.all_done(1));
 }
 
 TEST(worker, deterministic_ones_begin_and_end) {

@@ -103,6 +103,7 @@ void add_up(Runtime& runtime, janus_stats& sum) noexcept {
   ROW(stack_steps) \
   ROW(stacks_in_use) \
   ROW(stacks_cached) \
+  ROW(stacks_peak) \
   ROW(guard_pages) \
   ROW(stacks_installed) \
   ROW(stacks_protected) \
@@ -129,6 +130,7 @@ janus_stats statistics_of(Runtime& runtime) noexcept {
   sum.size = sizeof(janus_stats);
   sum.stacks_in_use = runtime.stacks.stacks_in_use();
   sum.stacks_cached = runtime.stacks.stacks_cached();
+  sum.stacks_peak = runtime.stacks.stacks_peak();
   sum.guard_pages = runtime.stacks.guard_pages();
   sum.stacks_protected = runtime.stacks.mprotected();
   sum.stacks_installed = sum.guard_pages - sum.stacks_protected;
