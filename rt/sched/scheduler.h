@@ -208,6 +208,7 @@ class Scheduler {
 
   bool init_worker(unsigned index) noexcept;
   bool take_first_stacks(unsigned class_of_first, unsigned& taken) noexcept;
+  bool prepare_stack(unsigned size_class) noexcept;
   bool start_threads(unsigned class_of_first, unsigned& started) noexcept;
   void destroy_workers() noexcept;
 

@@ -81,15 +81,25 @@ bool Scheduler::init_worker(unsigned index) noexcept {
 
 // A worker needs a stack before it can do anything. The thread that starts the workers takes all of them first, so that
 // a lack of memory is an error of the start: a worker that met it later could only exit, and lose the work that was
-// handed to it. Worker 0's stack has the class of its first runnable. On failure the pool's owner destroys the pool.
+// handed to it. Worker 0's stack has the class of its first runnable. In deterministic mode any worker may steal that
+// runnable, so its stack waits in the pool. On failure the pool's owner destroys the pool.
 bool Scheduler::take_first_stacks(unsigned class_of_first, unsigned& taken) noexcept {
-  for (taken = 0; taken < worker_count_; ++taken) {
+  taken = 0;
+  if (is_deterministic_ && has_caller_ && !prepare_stack(class_of_first)) return false;
+  for (; taken < worker_count_; ++taken) {
     Worker& worker = workers_[taken];
-    worker.stack = take_stack(worker, taken == 0 ? class_of_first : 0, nullptr, nullptr);
+    worker.stack = take_stack(worker, taken == 0 && !is_deterministic_ ? class_of_first : 0, nullptr, nullptr);
     if (worker.stack == nullptr) return false;
     if (is_deterministic_ && !deterministic_.take_home(worker)) return false;
   }
   return true;
+}
+
+// Puts a stack of this class into the pool, where the next taker of one finds it, whatever memory the machine has then.
+bool Scheduler::prepare_stack(unsigned size_class) noexcept {
+  Stack* const stack = take_stack(workers_[0], size_class, nullptr, nullptr);
+  if (stack != nullptr) stacks_->give(nullptr, stack);
+  return stack != nullptr;
 }
 
 bool Scheduler::start_threads(unsigned class_of_first, unsigned& started) noexcept {
