@@ -52,8 +52,8 @@ bool is_guard(std::uint64_t page) {
   return false;
 }
 
-// The pages of a writable segment that the linker laid out to become read-only after relocation, as far as they are
-// whole.
+// The pages of a writable segment that become read-only after relocation, as the linker laid them out; only whole
+// pages.
 Range relro() {
   for (const Segment* segment = first_segment(); segment != last_segment(); ++segment)
     if (segment->type == Segment::kReadOnlyAfterRelocation)

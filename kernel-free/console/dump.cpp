@@ -55,7 +55,7 @@ void die(const char* why, const TrapFrame* frame) noexcept {
 
 void assertion_failed(const char* claim, const char* file, unsigned line) noexcept {
   end_alone();
-  // A second one, because printing failed, only ends the machine.
+  // A second call, because printing failed, only ends the machine.
   if (!std::exchange(g_is_dying, true)) {
     Line text;
     text.text("janus: assertion failed: ").text(claim).text(" (").text(file).text(":").number(line).text(")");

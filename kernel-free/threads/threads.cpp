@@ -112,7 +112,7 @@ void switch_to(Cpu& cpu, Thread& next, TrapFrame& frame) {
   free_thread(last);
 }
 
-// Ends the current turn if it is over and another thread is ready; else the timer will end it.
+// Ends the current turn if its time is over and another thread is ready; otherwise the timer will end it.
 void share_turns(Cpu& cpu, TrapFrame& frame) {
   const std::uint64_t now = platform::now_ns();
   if (now >= g_end_at.load(std::memory_order_relaxed)) platform::exit(g_end_status.load(std::memory_order_relaxed));
