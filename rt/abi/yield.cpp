@@ -29,8 +29,8 @@ extern "C" {
   return yield<Path::kFast>(*me.task);
 }
 
-// A yield check that calls this has charged, and found too little fuel. A caller with fuel left pays as at any other
-// entry, since it gets a new slice, and its next yield is free.
+// Called by a yield check that has charged, and found too little fuel. A caller that has fuel left pays as at any other
+// entry, because it gets a new slice and its next yield is free.
 int janus_yield_slow(void) {
   const Caller me = enter_free();
   if (me.task == nullptr) return JANUS_E_NO_TASK;

@@ -21,8 +21,8 @@ using arch::compiler_barrier;
 using arch::full_fence;
 using arch::pause;
 
-// A constant on which only speed depends, not correctness: `shipped`, but `in_model` in a model, whose programs are a
-// few steps long.
+// A tuning constant: only speed depends on it, not correctness. `shipped` in the runtime; `in_model` in a model
+// (tests/models), whose programs are only a few steps long.
 constexpr std::uint32_t tunable(std::uint32_t shipped, [[maybe_unused]] std::uint32_t in_model) noexcept {
   return shipped;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/biased_lock.h — a lock that may be biased to a worker that uses it again and again, its owner, which then
-// locks it by plain stores. When another thread takes the lock, it executes the fences for both sides, and the lock is
-// an ordinary SpinLock until one worker has taken it often enough in a row. Not recursive, not fair; the holder of one
+// rt/base/biased_lock.h — a lock that can be biased to one worker, its owner, which then locks it by plain stores. When
+// another thread takes the lock, that thread executes the fences for both sides. From then on the lock is an ordinary
+// SpinLock, until one worker has taken it often enough in a row. Not recursive, not fair. The holder of a biased lock
 // takes no other one. docs/decisions/0088
 #pragma once
 
@@ -53,7 +53,7 @@ class BiasedLock {
 
   // Locking and unlocking in steps, for callers that take another path when a step fails.
   [[nodiscard, gnu::always_inline]] bool is_owned_by(LockOwner& me) const noexcept { return cmp_relaxed(owner_, &me); }
-  // After is_owned_by(). False: leave() comes next.
+  // Precondition: is_owned_by(me) was true. False: the lock has been revoked, and the caller must call leave().
   [[nodiscard, gnu::always_inline]] bool try_enter(LockOwner& me) noexcept {
     JANUS_ASSERT(me.holds_.load(std::memory_order_relaxed) == nullptr);  // the holder of one takes no other one
     me.holds_.store(this, std::memory_order_relaxed);
@@ -64,10 +64,11 @@ class BiasedLock {
     }
     return is_mine;
   }
-  // Called after a try_enter() that failed because the lock was revoked: the revoker may have seen our announcement,
-  // and waits until it is withdrawn.
+  // Called after try_enter() or try_exit() returned false, because the lock was revoked. The revoker may have seen the
+  // owner's announcement in holds_; it waits until the announcement is withdrawn.
   void leave(LockOwner& me) noexcept;
-  // Unlocks it. False: it has been revoked meanwhile, and the caller has to wake the revoker: leave() comes next.
+  // Unlocks the lock. False: the lock has been revoked meanwhile, and the caller must call leave(), which wakes the
+  // revoker.
   [[nodiscard, gnu::always_inline]] bool try_exit(LockOwner& me) noexcept {
     JANUS_ASSERT(me.holds_.load(std::memory_order_relaxed) == this);
     if constexpr (kAssertions) note_unlocked(LockRank::kChannel);
@@ -76,7 +77,7 @@ class BiasedLock {
     return cmp_relaxed(owner_, &me);
   }
 
-  // Locks it if `me` owns it. False: `me` does not, and nothing has happened.
+  // Locks the lock if `me` is its owner. False: `me` is not the owner, and nothing has changed.
   [[nodiscard, gnu::always_inline]] bool try_lock_biased(LockOwner& me) noexcept {
     if (!is_owned_by(me)) [[unlikely]]
       return false;
@@ -90,13 +91,14 @@ class BiasedLock {
       wake_revoker();
   }
 
-  // `me`: the calling worker's; nullptr: the caller cannot become owner.
+  // `me`: the calling worker's LockOwner; nullptr: the caller cannot become owner.
   [[nodiscard]] Hold lock(LockOwner* me) noexcept {
     if (me != nullptr && try_lock_biased(*me)) return Hold::kBiased;
     lock_plain(me);
     return Hold::kPlain;
   }
-  // For a caller that will not take the lock again, maybe after unlock_for_good(): it does not become owner.
+  // As lock(), for a caller that will not take the lock again: the caller does not become owner. Allowed after
+  // unlock_for_good().
   [[nodiscard]] Hold lock_as_guest(LockOwner* me) noexcept {
     if (me != nullptr && try_lock_biased(*me)) return Hold::kBiased;
     shut_out_owner();

@@ -6,8 +6,8 @@
 
 namespace janus {
 
-// Constructs a T with its default values at `place`. T() clears all of it first. With all constructors inlined the
-// compiler sees that, and drops each store of a 0 by a constructor: that is most of their code.
+// Constructs a T with its default values at `place`. T() first clears the whole object. With all constructors inlined,
+// the compiler sees that, and removes each store of a 0, which is most of the constructors' code.
 template <typename T>
 [[gnu::flatten]] T& construct_in(void* place) noexcept {
   return *new (place) T();

@@ -66,7 +66,8 @@ class Sink {
     size_ += count;
   }
   void fill(char byte, std::size_t count) noexcept {
-    const std::size_t room = room_for(count);  // so a width of two thousand million costs no more than the buffer
+    // So a width of two thousand million takes no longer than filling the buffer.
+    const std::size_t room = room_for(count);
     for (std::size_t i = 0; i < room; ++i) buffer_[size_ + i] = byte;
     size_ += count;
   }

@@ -24,7 +24,8 @@ constexpr std::uint8_t bit_of(Component component) noexcept {
   return static_cast<std::uint8_t>(1u << static_cast<unsigned>(component));
 }
 
-// Drawing on an unlimited component does not diminish it. In a request it means all that the giver has.
+// Drawing on an unlimited component does not reduce it. In a request, kUnlimited means everything that the giving
+// account has.
 inline constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
 inline constexpr std::uint64_t kMaxFinite = kUnlimited - 1;
 

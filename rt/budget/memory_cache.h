@@ -31,7 +31,7 @@ class alignas(kAccountLine) MemoryCache {
   void leave() noexcept;
 
   Atomic<std::uint64_t> chunk_;  // drawn from the root account, not yet charged to any block
-  Atomic<std::uint64_t> most_;   // a larger chunk is cut; 0: nothing is kept here, since memory is scarce
+  Atomic<std::uint64_t> most_;   // a chunk that has grown larger is cut; 0: no chunk is kept, because memory is scarce
   Atomic<std::uint32_t> busy_;
   Atomic<std::uint32_t> recalled_;
   MemoryCache* next_;  // set once, by the first register_cache()

@@ -103,8 +103,9 @@ void RootMemory::fill(MemoryCache& cache, std::uint64_t chunk) noexcept {
   cache.chunk_.store(chunk, std::memory_order_relaxed);
 }
 
-// The size that a chunk should have. It halves with each recent failed recall: otherwise a task that keeps asking for
-// slightly more than there is would have all workers fenced again and again.
+// The size that a chunk should have. Each recent failed recall halves the size: otherwise a task that repeatedly
+// requests slightly more memory than there is would cause a heavy fence, which stops all workers for a moment, at each
+// request.
 std::uint64_t RootMemory::chunk_size() const noexcept {
   const std::uint64_t left = root_->left_[static_cast<unsigned>(Component::kMemory)].load(std::memory_order_relaxed);
   const std::uint64_t share = left / (kChunkShare * (registered_.load(std::memory_order_relaxed) + 1));
@@ -121,7 +122,8 @@ bool RootMemory::take_noting(std::uint64_t bytes) noexcept {
   return true;
 }
 
-// Precondition: moves_ is held. False only if there was a moment when root and caches together had not so much.
+// Precondition: moves_ is held. Returns false only if at some moment the root and the caches together had less than
+// `bytes`.
 bool RootMemory::take_recalling(std::uint64_t bytes) noexcept {
   if (take_noting(bytes)) return true;
   if (most_reachable() < bytes) return false;
@@ -131,8 +133,9 @@ bool RootMemory::take_recalling(std::uint64_t bytes) noexcept {
   return false;
 }
 
-// An upper bound of what root and caches hold together. A sum of the chunks themselves would miss amounts that are
-// moved while we add; their bounds do not change under the lock.
+// An upper bound of the memory that the root and the caches hold together: the root's amount, and the bound of each
+// chunk, which does not change while moves_ is held. A sum of the chunks themselves would miss amounts that move during
+// the addition.
 std::uint64_t RootMemory::most_reachable() const noexcept {
   std::uint64_t sum = root_->left_[static_cast<unsigned>(Component::kMemory)].load(std::memory_order_relaxed);
   for (const MemoryCache* cache = caches_.load(std::memory_order_relaxed); cache != nullptr; cache = cache->next_)
@@ -157,8 +160,8 @@ void RootMemory::recall_chunks() noexcept {
   credit(sum);
 }
 
-// Waits until the owner has left. It is a few instructions away from that, so this takes long only if it has lost its
-// CPU there.
+// Waits until the owner has left the cache. The owner needs a few instructions for that, so the wait is long only if
+// its thread has lost its CPU there.
 void RootMemory::await_leaving(MemoryCache& cache) noexcept {
   for (std::uint32_t tries = 0; cache.busy_.load(std::memory_order_acquire) != 0; ++tries) {
     if (tries < kPatience) {

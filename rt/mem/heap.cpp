@@ -37,7 +37,7 @@ void* Heap::allocate(HeapCache* cache, Plan plan, std::size_t align, std::uint32
   Tag& its_tag = tag_at(chunk_of(block), block->tag_index());
   if (its_tag.load(std::memory_order_relaxed) != kFreeTag) [[unlikely]]
     end_for_damage("the free list leads to a block that somebody holds:", block);
-  // A write beyond the link damages no list: it is reported, and the block is used.
+  // A write beyond the link does not damage the list, so it is only reported, and the block is used.
   if (kHeapChecks && !is_still_filled(block, size_class_bytes(size_class))) report_written_after_free(block, 0);
   list.hot = block->next();
   list.count.store(list.count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);

@@ -58,7 +58,7 @@ namespace janus {
   return take_hot(*cache);
 }
 
-// Tries more than once, since another thread may take the records that were paid for here.
+// Tries several times, because another thread may take the records that this call has paid for.
 [[gnu::noinline, gnu::cold]] void* Slab::alloc_prepaid(SlabCache* cache) noexcept {
   void* record = take(cache);
   for (unsigned tries = 0; record == nullptr && pool_charge_ != nullptr && tries < kBatch; tries++) {

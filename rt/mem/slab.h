@@ -54,8 +54,8 @@ class Slab {
   [[nodiscard]] bool init(std::size_t object_bytes, std::uint32_t most_chunks = kMaxChunks) noexcept;
   void destroy() noexcept;  // unmaps everything; caches need not have been flushed
 
-  // Makes `pool_charge` pay for records from now on, a batch at a time when they are first cut, for good. Unless this
-  // is called, records are not charged. Call it before the first take().
+  // From now on `pool_charge` pays for records: once for each record, in batches, when records are first cut. Without
+  // this call records are not charged. Call it before the first take().
   void charge_to(PoolCharge& pool_charge) noexcept { pool_charge_ = &pool_charge; }
 
   // `cache`: the calling worker's, or nullptr in a foreign thread, which takes a lock. nullptr: the machine has no

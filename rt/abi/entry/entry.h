@@ -143,7 +143,8 @@ inline std::uint64_t word_of(const void* handle) noexcept {
   return reinterpret_cast<std::uintptr_t>(handle);
 }
 
-// The runtime that a handle belongs to; nullptr: none. If that is not the caller's own, the host has to keep it alive.
+// The runtime that a handle belongs to; nullptr: there is none. The host must keep the runtime alive during the call,
+// unless it is the calling task's own.
 [[gnu::always_inline]] inline Runtime* runtime_of_handle(const Caller& me, std::uint64_t handle) noexcept {
   Runtime* const own = me.task != nullptr ? me.worker->runtime : nullptr;
   if (own != nullptr && own->number == runtime_number_of(handle)) [[likely]]

@@ -13,7 +13,7 @@ void set_process_runtime(Runtime* runtime) noexcept;
 Runtime* take_process_runtime() noexcept;
 // Sets the process's runtime to none if it is `runtime`.
 void forget_process_runtime(Runtime* runtime) noexcept;
-// Marks this process as a program of ours, whose runtime begins and ends with it.
+// Marks this process as a program that janus-cc linked: its runtime begins and ends with the process.
 void mark_as_program() noexcept;
 [[nodiscard]] bool is_own_program() noexcept;
 extern bool every_thread_is_worker;  // set by mark_as_program, before there is a second thread

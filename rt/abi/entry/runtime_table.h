@@ -28,7 +28,7 @@ extern RuntimePlace runtime_places[];
 // is no runtime at `pointer`, or another thread is destroying it; that memory was not accessed.
 bool destroy_registered(const void* pointer) noexcept;
 
-// The runtime that a handle belongs to; nullptr: none. The caller has to keep it alive.
+// The runtime that a handle belongs to; nullptr: there is none. The caller must keep the runtime alive.
 Runtime* runtime_elsewhere(std::uint64_t handle) noexcept;
 
 // The runtime with that number, nullptr if there is none. It stays until it is unpinned as often as pinned.
@@ -51,7 +51,8 @@ class RuntimeOfPointer {
   unsigned pinned_ = 0;
 };
 
-// Whether there is a runtime at the address now. The host, which destroys runtimes, has to keep it alive.
+// Whether there is a runtime at the address now. The host destroys runtimes, and must keep this one alive while the
+// result is used.
 [[nodiscard]] inline bool is_runtime(const void* pointer) noexcept {
   return RuntimeOfPointer(pointer).get() != nullptr;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/start/boot.cpp — a program of ours, from _start to its exit status. main is the root task. docs/decisions/0261
+// rt/abi/start/boot.cpp — runs a program that janus-cc linked, from _start to its exit status. main is the root task.
+// docs/decisions/0261
 #include "rt/abi/entry/global_runtime.h"
 #include "rt/abi/entry/runtime_table.h"
 #include "rt/abi/inspect/late_tasks.h"

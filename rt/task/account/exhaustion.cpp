@@ -63,7 +63,8 @@ bool serve(Runtime& runtime, Worker* worker, std::uint32_t first, std::uint32_t 
         auto& wait = *static_cast<Exhausted*>(each);
         each = waits.after(each);
         if (wait.looks_itself) {
-          // A task that cannot be woken here is about to wait, so the account stays listed; or it was woken, and will look.
+          // A task that cannot be woken here is either about to wait, so the account must stay listed, or already
+          // woken, and will look at the account itself.
           if (how == Serving::kInOrder && !wake(worker, *wait.task, TaskState::kExhausted) &&
               state_of(*wait.task) != TaskState::kReady)
             runtime.accounts.list_unserved(account);
@@ -85,8 +86,11 @@ bool serve(Runtime& runtime, Worker* worker, std::uint32_t first, std::uint32_t 
 // --- When nobody can recharge ----------------------------------------------------------------------------------------
 
 enum class Hopeless : std::uint8_t {
-  kAwaited,  // only tasks whose enclosing nurseries are all awaited: the opener of any other may recharge it when it goes on
-  kAll,  // all tasks but those below a nursery that a thread outside has open and does not await: it may recharge now
+  // Only tasks whose enclosing nurseries are all awaited. The opener of another nursery may recharge it later.
+  kAwaited,
+  // All tasks, except those below a nursery that a thread outside tasks has open and does not await: that thread may
+  // recharge it now.
+  kAll,
 };
 
 // Called while every worker sleeps.

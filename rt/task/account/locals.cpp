@@ -32,10 +32,11 @@ unsigned place_of(std::uint32_t key) noexcept {
 // The state of one place for a key. Written under the lock; only `local` is read without it.
 struct KeyPlace {
   LocalKey local;
-  std::uint32_t uses = 0;     // number of keys so far; at kMaxUses the place gets no more, so no key repeats
-  std::uint32_t account = 0;  // index of the maker's account, if that is below the root: it has paid ...
-  std::uint64_t runtime = 0;  // ... in the runtime whose handle_key begins with this ...
-  void* deposit = nullptr;    // ... with this block
+  std::uint32_t uses = 0;  // number of keys so far; at kMaxUses the place gets no more, so no key repeats
+  // Index of the account that paid the deposit; 0: none was paid, as the maker is on the root's account.
+  std::uint32_t account = 0;
+  std::uint64_t runtime = 0;  // handle_key[0] of that account's runtime, which identifies the runtime
+  void* deposit = nullptr;    // the block that was allocated as the deposit
   std::uint32_t group = 0;    // index of the account of the maker's outermost cage, if it is in one
   std::uint32_t next_free = 0;
 };

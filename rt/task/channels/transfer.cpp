@@ -70,7 +70,7 @@ template <Path kPath>
   return 0;
 }
 
-// Begins again on the general path: nothing has happened.
+// Starts the operation again on the general path; the fast path has changed nothing.
 template <Direction kDirection>
 [[gnu::noinline]] int begin_again(Worker* worker, Task* self, Channel& channel, void* data) noexcept {
   const std::uint32_t secret = secret_of(channel);
@@ -94,8 +94,8 @@ void touch(void* data, std::size_t bytes) noexcept {
   }
 }
 
-// The caller's own memory could not be accessed: a task panics. If it is accessible by now, begins again: nothing has
-// happened.
+// Called when the caller's own memory could not be accessed: a task panics. If the memory has become accessible
+// meanwhile, starts the operation again, since nothing has changed so far.
 template <Direction kDirection>
 [[gnu::noinline, gnu::cold]] int blame(Worker* worker, Task* self, Channel& channel, void* data, Hold hold) noexcept {
   const std::uint32_t secret = secret_of(channel);
@@ -121,8 +121,8 @@ template <Direction kDirection, Path kPath>
   return error;
 }
 
-// For the owner of the lock, and a task that has looked for a cancel and whose slice is charged to no account. To be
-// called last. Unlike wait_at(), it has nothing to look at before the first wait.
+// wait_at() for the fast path: the caller owns the lock, the task has checked for a cancel, and its slice is charged to
+// no account, so nothing has to be checked before the first wait. Must be the caller's last action.
 [[gnu::flatten]] int wait_at_from_jump(void* self_pointer, void* channel_pointer, void* queue_pointer, void* data,
                                        void*) noexcept {
   Task& self = *static_cast<Task*>(self_pointer);
@@ -140,7 +140,8 @@ template <Direction kDirection, Path kPath>
   return again(channel, self, wait.data, wait.secret);
 }
 
-// Publishing takes the nursery's lock, which comes before the channel's.
+// Publishes the task and starts the operation again: publishing takes the nursery's lock, which must be taken before
+// the channel's.
 template <Direction kDirection>
 [[gnu::noinline]] int publish_and_begin_again(Worker* worker, Task* self, Channel& channel, void* data,
                                               Hold hold) noexcept {
@@ -194,7 +195,8 @@ template <Path kPath>
 
 // --- The operations ---
 
-// The fast path leaves dropping waiters to the general path.
+// Drops waiters whose memory cannot be accessed. The fast path leaves that to the general path, so this is only the
+// worker there.
 template <Path kPath>
 using Drops = std::conditional_t<kPath == Path::kFast, Worker*, BadWaits>;
 
@@ -359,8 +361,8 @@ int try_again(Channel& channel, Task& self, void* data, std::uint32_t secret) no
 template int try_again<Direction::kSend>(Channel&, Task&, void*, std::uint32_t) noexcept;
 template int try_again<Direction::kReceive>(Channel&, Task&, void*, std::uint32_t) noexcept;
 
-// If a worker owns the lock, the mode is not deterministic, the machine has a heavy fence, and the channel is alive and
-// of this runtime.
+// A worker owns the lock only if the mode is not deterministic and the machine has a heavy fence; the channel is then
+// alive and of this runtime.
 bool goes_fast(Worker& worker, const Task& self, const Channel& channel) noexcept {
   const Runtime& runtime = *static_cast<const Runtime*>(worker.runtime);
   return channel.lock.is_owned_by(worker.locks) && channel.element_bytes == sizeof(std::uint64_t) && worker.fuel > 0 &&

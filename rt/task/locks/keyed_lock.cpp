@@ -92,14 +92,14 @@ void remove(Bucket& bucket, LockWaiter& waiter, LockWaiter* in_its_place = nullp
   *at = heir;
 }
 
-// The waiter of another group that has waited longest, ...
+// The waiter that has waited longest, among those of other groups than the given waiter's.
 LockWaiter* next_of_others(Bucket& bucket, const LockWaiter& waiter) noexcept {
   const auto is_of_another = [&waiter](const LockWaiter& other) {
     return !is_holder(other) && other.group != waiter.group;
   };
   return find(bucket, waiter.key, is_of_another);
 }
-// ... and the one of the same group.
+// The waiter that has waited longest, among those of the given waiter's group.
 LockWaiter* next_of_own(Bucket& bucket, const LockWaiter& waiter) noexcept {
   const auto is_of_own = [&waiter](const LockWaiter& other) {
     return !is_holder(other) && other.group == waiter.group;
@@ -126,7 +126,7 @@ void wait_before_group(Bucket& bucket, LockWaiter& waiter) noexcept {
   append(bucket, waiter);
 }
 
-// The waiter, the oldest of its group, leaves the queue. Returns the one behind it, which is the oldest then.
+// Removes the waiter, the oldest of its group, from the group's queue. Returns the next one, which is now the oldest.
 LockWaiter* next_oldest(const LockWaiter& waiter) noexcept {
   if (waiter.behind != nullptr) waiter.behind->last_behind = waiter.last_behind;
   return waiter.behind;

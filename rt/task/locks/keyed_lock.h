@@ -13,7 +13,8 @@
 
 namespace janus {
 
-// A holder of a lock, or one that waits for it. It stays where it is from keyed_lock() to keyed_unlock().
+// The record of a task or thread that holds a lock or waits for it. It must not move from keyed_lock() to
+// keyed_unlock().
 struct LockWaiter {
   enum State : std::uint32_t { kWaits, kHolds, kWasSentAway };
 
@@ -23,8 +24,9 @@ struct LockWaiter {
   // The list of a key holds the holder and the oldest waiter of each group. A group's other waiters are linked behind
   // its oldest.
   LockWaiter *next, *behind;
-  LockWaiter* last_behind;  // in a group's oldest: its newest, maybe itself
-  LockWaiter* below[2];     // in the first of a key's list: the first of other keys, by the key's next bit
+  LockWaiter* last_behind;  // for the oldest waiter of a group: the group's newest one, which may be the same
+  // for the first waiter in a key's list: its children in the search tree, by the next bit of their keys
+  LockWaiter* below[2];
   std::atomic<std::uint32_t> state;
   LockWaiter* also_held;  // the next lock that the task holds; see add_held_lock()
 };
@@ -47,7 +49,7 @@ void keyed_unlock(LockWaiter& waiter) noexcept;
 // For a holder that will need the lock for long: lends it to each of the other groups that wait, then holds it again,
 // before the rest of its own group. As keyed_lock(); after kCancelledCode the caller does not hold the lock.
 [[nodiscard]] int lend_lock(LockWaiter& waiter) noexcept;
-// For a holder that cannot say when it will unlock: cancelled tasks stop waiting for it.
+// For a holder that cannot tell when it will unlock: ends the waits of cancelled tasks.
 void send_cancelled_away(const LockWaiter& waiter) noexcept;
 
 // Locks that a task holds beyond the call that took them, until release_held_locks() at its end. Each is a block of the

@@ -32,10 +32,12 @@ std::uint64_t make_handle(const Runtime& runtime, HandleKind kind, std::uint64_t
 
 // The handle of an exposed task.
 std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept;
-// The task of a handle, with its lock held; nullptr: the handle is {0}, forged or stale. `caller`: the worker of the
-// calling task, which pays if the handle belongs to another task than the record's present one; nullptr: no task calls.
+// Finds the task of a handle and locks it. nullptr: the handle is {0}, forged or stale. `caller`: the worker of the
+// calling task, or nullptr outside tasks. The calling task pays for a handle that does not fit the task which the
+// record holds now (price::kGuess).
 Task* lock_handle(Worker* caller, Runtime& runtime, std::uint64_t handle) noexcept;
-// Called when no part of the task is left: its record goes back to the pool, and its handles become stale.
+// Called when no part of the task is in use any more: gives its record back to the pool. The task's handles become
+// stale.
 void free_record(Worker* worker, Task& task) noexcept;
 // Gives up the handle of a task that lock_handle() returned, and releases its lock.
 int release_locked(Worker* worker, Task* task) noexcept;

@@ -14,12 +14,12 @@ struct SpawnOptions {
   const char* name = nullptr;
 };
 
-// Makes a task that is counted in and not queued yet. nullptr: *error says why, and the nursery is unchanged. `worker`
-// nullptr: from outside. Fast path: without budget, name or flags, on the home worker of a nursery that charges no
-// spawns; nullptr: take the general path.
+// Makes a task and counts it in its nursery; launch() queues it. nullptr: *error is the reason, and the nursery is
+// unchanged. `worker` nullptr: the caller is a thread outside tasks. The fast path is for tasks without budget, name or
+// flags, on the home worker of a nursery that charges no spawns; it returns nullptr if the general path must be taken.
 template <Path kPath>
 Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options, int* error) noexcept;
-// Queues the task that spawn() made, which may have ended when this returns.
+// Queues a task that spawn() has made. The task may have ended when this returns.
 void launch(Worker* worker, Task& task) noexcept;
 
 }  // namespace janus

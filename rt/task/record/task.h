@@ -125,17 +125,17 @@ struct alignas(64) Task : Runnable {
   std::atomic<std::uint8_t> flags;    // TaskFlags
   std::atomic<std::uint32_t> secret;  // of its handle (rt/task/nurseries/handle.h); 0: it has none
 
-  RunFrame* frame;  // from start to end
+  RunFrame* frame;  // valid from the task's start to its end, else nullptr
   std::uint64_t id;
   union {
-    std::int64_t result;  // once kEnded
+    std::int64_t result;  // valid once kEnded is set
     Channel* waits_at;    // kAtChannel: the channel whose lock guards the state; read through std::atomic_ref
   };
   Join* waiters;  // under `lock`
   TaskExtra* extra;
   Task* record_previous;  // of an ended task, in its nursery's records; under the nursery's lock
   Task* record_next;
-  TaskLock lock;                   // for exposed tasks: guards the end, waiters, the handle
+  TaskLock lock;                   // for exposed tasks: guards the end of the task, `waiters` and the handle
   Outcome outcome;                 // once kEnded
   Cause cause;                     // once kEnded
   std::atomic<bool> has_migrated;  // its frame is in the nursery's members (under the nursery's lock)

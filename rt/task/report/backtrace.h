@@ -8,7 +8,7 @@
 
 namespace janus {
 
-// A position in a walk along the frames, and the bounds of the stack.
+// A frame in a walk along the frame pointers, and the bounds of the stack.
 struct Place {
   std::uint64_t ip, fp;
   std::uint64_t low, high;  // of the stack

@@ -23,7 +23,8 @@ struct Kind {
 constexpr unsigned kMaxKinds = kPagesBehindReport / sizeof(Kind) - 1;
 constexpr unsigned kShownBefore = 64;  // of any kind: so few need no groups
 constexpr unsigned kShownOfKind = 4;
-// Not secure against collisions: a user that makes two kinds collide hides only its own tasks.
+// A hash of what makes tasks similar. It need not resist deliberate collisions: a user who makes two kinds of tasks
+// collide only hides that user's own tasks.
 class Key {
  public:
   void add(std::uint64_t word) noexcept {

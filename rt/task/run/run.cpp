@@ -73,7 +73,8 @@ void end_exposed(Worker& worker, Task& task, const TaskEnd& end) noexcept {
   task.lock.unlock();
 }
 
-// -1 after a cancel means cancelled, even if the task itself has not seen it: it may pass on the code of one that has.
+// -1 after a cancel means cancelled, even if the task itself has not seen the cancel: it may return the code of another
+// task that has.
 TaskEnd end_of(Task& task, std::int64_t code) noexcept {
   if (task.is_marked(TaskMarks::kWasForced)) return {task.frame->details.outcome, code, task.frame->details.cause};
   if (code >= 0) return {Outcome::kSuccess, code, Cause::kNone};
@@ -99,7 +100,7 @@ TaskEnd end_of(Task& task, std::int64_t code) noexcept {
   order_hooks::release(order_hooks::second(&task));
 }
 
-// The second half of a task's end, when none of its frames is needed any more.
+// The second half of a task's end, after its frames are no longer needed.
 [[gnu::cold]] void end_task(Worker& worker, Task& task, const TaskEnd& end) noexcept {
   Nursery& nursery = *task.nursery;
   runtime_of(worker).scheduler.trace_event(worker, Event::kFinish, &task);
@@ -234,9 +235,9 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
   runtime_of(worker).tasks.give(&worker.tasks, &task);
 }
 
-// Runs a task from its start to its end. `outer_frame`: of the task that waits by calling it, or nullptr. True:
-// is_plain_end() held, and the caller has to count the task. Fast path: requires a child without a handle in its
-// parent's slice, which needs no state.
+// Runs a task from its start to its end. `outer_frame`: the frame of the task that waits for this one by calling it, or
+// nullptr. True: is_plain_end() held, and the caller must count the task. The fast path is for a child without a handle
+// that runs in its parent's slice; such a child needs no state.
 template <Path kPath>
 [[gnu::always_inline]] inline bool run_task(Task& task, Nursery& nursery, RunFrame* outer_frame,
                                             bool is_own_slice) noexcept {

@@ -2,10 +2,10 @@
 // rt/task/stacks/stack_growth.h — makes the stack of the running task larger as it is used, and charges for it.
 // docs/decisions/0255
 //
-// INVARIANT same-depth: a task may use a fixed size of a stack from where it begins, on a stack of its own or on that
-// of the task that waits for it, and overflows there, whatever runs beside it: its class's size or
-// RuntimeOptions::stack_max, whichever is more. Growth is undone when the task ends. Before a child runs on its parent's
-// stack, the parent shrinks the stack to the child's limit.
+// INVARIANT same-depth: a task may use a fixed amount of stack, counted from where it begins: its class's size or
+// RuntimeOptions::stack_max, whichever is more. Beyond that it overflows. This is the same on a stack of its own and on
+// the stack of the task that waits for it, whatever other tasks do. Growth is undone when the task ends. Before a child
+// runs on its parent's stack, the parent shrinks the stack to the child's limit.
 //
 // Up to its class's size a stack is paid for before a task runs on it (rt/mem/stack_pool.h, rt/task/wait/records.h),
 // and growth costs nothing: programs that need no more behave the same where stacks do not grow at all. Growth beyond
@@ -42,8 +42,9 @@ enum class Growth : std::uint8_t {
 // task's own growth beyond `most`. False: the machine refuses the room.
 [[nodiscard]] bool make_room_for_children(Worker& worker, Task& task, std::size_t most) noexcept;
 
-// Sets the worker's stack limit for its present stack, if that may have grown. Hides from the fast path the part beyond
-// the class's size, since children must not use it, and the whole stack if it has more room than a child may have.
+// Sets the worker's stack limit for its present stack, if that may have grown. The fast path then does not use the part
+// beyond the class's size, which children must not use, and uses no part of a stack that has more room than a child may
+// have.
 void tell_limit(Worker& worker) noexcept;
 
 // Called at the end of a task that has grown the stack that it stands on (TaskMarks::kHasGrown).

@@ -28,7 +28,7 @@ struct CancelWalk {
   Nursery* first = nullptr;
   Fence fence = Fence::kNotNeeded;
   bool met_lock_waits = false;  // some members wait for keyed locks; call_room_waiters() reaches them
-  std::uint32_t unpaid = 0;     // ops of the present part
+  std::uint32_t unpaid = 0;     // ops that the current part of the cancel has cost so far, and that are not paid yet
   std::uint32_t marked = 0;     // nurseries marked in the present part; paid for when their members are told
   [[nodiscard]] bool is_part() const noexcept { return unpaid >= price::kWakesAtOnce || marked >= price::kWakesAtOnce; }
 };

@@ -9,9 +9,10 @@
 
 namespace janus {
 
-// Waits until `fd` has room or a write to it fails, or until call_room_waiters() has been called since room_calls() (room_bell.h) was
-// `calls`. May return early. `task`: the running task, which leaves its worker to others; nullptr: the thread itself
-// waits. False: no thread or descriptor could be had for that, and the caller has not waited.
+// Waits until `fd` has room, until a write to it fails, or until call_room_waiters() is called. `calls` is an earlier
+// result of room_calls() (room_bell.h): a call since then counts, too. May return early. `task`: the running task,
+// which leaves its worker to other tasks; nullptr: the thread itself waits. False: no thread or descriptor was
+// available for waiting, and the caller has not waited.
 [[nodiscard]] bool wait_for_room(Task* task, int fd, std::uint32_t calls) noexcept;
 
 }  // namespace janus
