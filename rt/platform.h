@@ -173,10 +173,10 @@ using FaultHandler = bool (*)(Fault& fault);
 [[nodiscard]] bool on_fault(FaultHandler handler) noexcept;
 void remove_fault_handler() noexcept;
 
-// Calls `look` on `thread`, a thread of this process that handles faults, in a signal handler on its alternate stack,
-// with the position where it was interrupted; waits for that until `until_ns`. False: `look` was not called, and will
-// not be. One caller at a time, after on_fault(). A system call of the thread may be interrupted (EINTR) if the kernel
-// does not restart it.
+// Interrupts `thread`, a thread of this process that handles faults, and calls `look` there, in a signal handler on the
+// thread's alternate stack, with the position where the thread was interrupted. Waits for that until `until_ns`. False:
+// `look` was not called, and will not be. One caller at a time, after on_fault(). A system call of the thread may be
+// interrupted (EINTR) if the kernel does not restart it.
 struct Standing {
   std::uint64_t ip, sp, fp;
 };

@@ -79,8 +79,8 @@ FUNC(janus_context_switch)
     jmp     .Lfp_control_is_right
 END(janus_context_switch)
 
-// A stack walker looks up the byte before a return address. For a fiber that has not started that is the byte before
-// janus_fiber_entry, and for its caller the one before janus_fiber_cleanup; so code with a name stands there.
+// A stack walker looks up the byte before a return address. In a fiber that has not started, the return addresses are
+// janus_fiber_entry and, above it, janus_fiber_cleanup. So the bytes before both functions belong to code with a name.
 #define BYTES_BEFORE(owner, name)                  \
     .section .text.owner, "ax", @progbits;         \
     .p2align 4;                                    \

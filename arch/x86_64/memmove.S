@@ -5,7 +5,7 @@
 // unaligned ends are loaded first and stored last. Long runs that do not overlap are left to rep movsb.
 #include <arch/mem_asm.h>
 
-// Below, rep movsb's start costs more than it saves (Cascade Lake).
+// For fewer bytes, starting rep movsb costs more than it saves (Cascade Lake).
 #define REP_MIN 4096
 
 FUNC(janus_memmove)

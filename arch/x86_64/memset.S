@@ -3,7 +3,7 @@
 // Short runs are covered by stores that overlap in the middle; longer ones by aligned steps, and long ones by rep stosb.
 #include <arch/mem_asm.h>
 
-// Below, rep stosb's start costs more than it saves (Cascade Lake).
+// For fewer bytes, starting rep stosb costs more than it saves (Cascade Lake).
 #define REP_MIN 2048
 
 FUNC(janus_memset)

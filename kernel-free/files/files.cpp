@@ -45,7 +45,8 @@ constexpr long kFirstFile = 3, kFiles = 1024;
 File g_files[kFiles]{};
 Lock g_files_lock;  // protects opening and closing
 
-// Kind kNone: it is not open. The result stays usable after the file is closed: nodes and disks are never freed.
+// The file that a descriptor refers to; kind kNone if the descriptor is not open. The result stays usable after the
+// file is closed: nodes and disks are never freed.
 FileRef ref_of(long fd) {
   if (fd < kFirstFile || fd >= kFiles) return {};
   return g_files[fd].ref.load(std::memory_order_acquire);  // pairs with open_ref()

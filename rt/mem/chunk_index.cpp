@@ -31,8 +31,8 @@ void ChunkIndex::destroy() noexcept {
 }
 
 void ChunkIndex::set(std::size_t chunk, unsigned column, unsigned value) noexcept {
-  // Stores `number` in its place, and sets it to the node's largest number, to be stored in the node above. False: the
-  // number was there already, so the nodes above need no change.
+  // Stores `number` at its place in the node, and then sets `number` to the largest number of the node, to be stored in
+  // the node above. False: the place had that number already, so the nodes above need no change.
   const auto store = [column](Node& node, std::size_t place, std::int16_t& number) {
     std::int16_t* const values = node.values[column];
     if (values[place] == number) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/heap_walk.cpp — walks over all blocks of the heap, span by span, to take over what ended tasks have left.
-// docs/decisions/0205
+// rt/mem/heap_walk.cpp — walks over all blocks of the heap, span by span, to take over the blocks that ended tasks did
+// not free. docs/decisions/0205
 #include "rt/mem/heap.h"
 
 namespace janus {

@@ -116,7 +116,8 @@ inline Worker* worker_in(const Runtime& runtime, Caller caller) noexcept {
 
 // Sets what janus_last_error returns; the error may have a Why.
 void set_error(Caller caller, int error) noexcept;
-// As set_error(), and keeps what `payer`, an account of `runtime`, has left of the component that the Why names.
+// As set_error(), and also records how much `payer`, an account of `runtime`, has left of the component that the Why
+// names.
 void set_error_left(const Caller& caller, const Runtime* runtime, const Account* payer, int error) noexcept;
 // As set_error_left(), for an operation that `payer` could not pay; may end the task.
 void set_error_of(const Caller& caller, const Runtime* runtime, const Account* payer, int error) noexcept;

@@ -64,7 +64,7 @@ std::uint64_t lines_in(const char* bytes, std::size_t count) noexcept {
   return lines;
 }
 
-// Reports how many lines were dropped before. False: that was not possible either.
+// Writes a line that tells how many lines were dropped before. False: that line could not be written either.
 bool account_for_dropped() noexcept {
   const std::uint64_t dropped = lines_dropped.exchange(0, std::memory_order_relaxed);
   if (dropped == 0) return true;
