@@ -24,9 +24,9 @@ void init_console() noexcept;
 // Waits until the port has sent all its bytes.
 void drain(std::uint16_t port) noexcept;
 
-// Called before the machine is ended. Returns, with interrupts off, only on the CPU that calls it first, there also
-// when called again. On other CPUs it never returns, so that the first one's last output is complete and its status is
-// the reported one.
+// Called before the machine is ended. Returns, with interrupts off, only on the CPU that calls it first; there it
+// returns at every call. On other CPUs it never returns, so that the last output of the first CPU is complete and the
+// status of that CPU is the reported one.
 void end_alone() noexcept;
 
 }  // namespace janus::bare

@@ -45,9 +45,9 @@ void forget(Range range) {
   for (std::uint64_t at = range.begin; at < range.end; at += kPage) forget_page(at);
 }
 
-// A CPU that is behind by more than one request forgets everything. So does a CPU that the asker did not wait for,
-// since it is or was halted, and that may have read the range of a later request: then it reads a later count the
-// second time.
+// A CPU that is behind by more than one request forgets all translations. So does a CPU for which the asker did not
+// wait, because that CPU is or was halted: it may have read the range of a later request, and notices that because its
+// second read of the count gives a later one.
 void catch_up(Cpu& here) {
   const std::uint64_t asked = g_forgettings.load(std::memory_order_acquire);  // pairs with the asker's raise
   const std::uint64_t done = here.forgotten.load(std::memory_order_relaxed);

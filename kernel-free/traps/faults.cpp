@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // faults.cpp — a fault of a thread is passed to the runtime's handler, on the thread's fault stack and with interrupts
-// on, since the runtime takes locks that other threads may hold. The handler never jumps: the code changes the frame as
-// it says, and the trap returns. Every other fault is a fault of kernel-free itself and ends the machine.
+// on, since the runtime takes locks that other threads may hold. The handler never jumps: it says where to resume, the
+// code here changes the frame accordingly, and the trap returns. Every other fault is a fault of kernel-free itself and
+// ends the machine.
 #include <atomic>
 
 #include "kernel-free/console/dump.h"

@@ -81,7 +81,8 @@ void fill(janus_result* out, const Report& report) noexcept {
   write_user(out, result);
 }
 
-// Sets the error. A request for a larger budget than the opener has does not end it (JANUS_ON_EXHAUSTION_FAIL).
+// Sets the error of a failed open. An opener that requests a larger budget than it has is not ended, even under
+// JANUS_ON_EXHAUSTION_FAIL.
 void fail_open(const Caller& me, const Runtime* runtime, const NurseryOptions& asked, int error) noexcept {
   const Account* const payer = me.task != nullptr   ? me.task->account
                                : runtime != nullptr ? runtime->root_account

@@ -4,7 +4,7 @@
 //
 //   JANUS_ASSERT(claim)   checked in debug builds and in everything that is built for tests on a libc; in other builds
 //                         the claim is compiled, but not executed, and costs no instruction
-//   JANUS_CHECK(claim)    always checked: for claims that cost a cycle or two where they are
+//   JANUS_CHECK(claim)    always checked: for claims whose check costs only a cycle or two
 //
 // A claim must have no side effects. May be used in any context that may write to a descriptor, with any lock held:
 // nothing is allocated or locked.

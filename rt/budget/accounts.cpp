@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/accounts.cpp — see accounts.h. Every move takes first and puts afterwards. docs/decisions/0295
+// rt/budget/accounts.cpp — see accounts.h. Every move between accounts first takes the amount from one account, and
+// then puts it into the other. docs/decisions/0295
 #include "rt/budget/accounts.h"
 
 #include "rt/base/assert.h"
@@ -191,7 +192,7 @@ void Accounts::credit_memory(MemoryCache* cache, Account* account, std::uint64_t
   }
   if (bytes == 0) return;
   words_.put(account, Component::kMemory, bytes);
-  // The credit that brings it to 0 releases the reference that was taken when it left 0.
+  // The credit that reduces held_ to 0 releases the reference that was taken when held_ rose from 0.
   const std::uint64_t held = account->held_.fetch_sub(bytes, std::memory_order_acq_rel);
   JANUS_CHECK(held >= bytes);
   if (held == bytes) release(account);

@@ -124,8 +124,8 @@ class Accounts {
   [[nodiscard]] AccountQueue& queue(Account* account) const noexcept { return account->queue_; }
   // Lists the account as one that something has come into while others wait there.
   void list_unserved(Account* account) noexcept { words_.unserved().list(account); }
-  // Takes that list, whose first account has this index. take_off_unserved() takes an account off it, which may be
-  // another one by now, and returns the index of the next.
+  // Takes the whole list, and returns the index of its first account. take_off_unserved() takes the account with that
+  // index off the list, and returns the index of the next one. The record may belong to another account by now.
   static constexpr std::uint32_t kEndOfUnserved = UnservedAccounts::kEnd;
   [[nodiscard]] std::uint32_t take_unserved() noexcept { return words_.unserved().take(); }
   [[nodiscard]] std::uint32_t take_off_unserved(std::uint32_t index) const noexcept {

@@ -103,7 +103,7 @@ inline void charge_part(Caller& me, std::size_t bytes) noexcept {
   charge_more(me, static_cast<std::int64_t>(bytes / price::kBytesPerOp));
 }
 
-// The runtime that a NULL means: the caller's, or the process's. nullptr: there is none.
+// The runtime that NULL stands for: the calling task's, or else the process's. nullptr: there is none.
 inline Runtime* runtime_or_own(janus_rt* rt, Caller caller) noexcept {
   if (rt != nullptr) return reinterpret_cast<Runtime*>(rt);
   return caller.task != nullptr ? &runtime_of(*caller.worker) : process_runtime();

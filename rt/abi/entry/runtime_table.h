@@ -22,7 +22,8 @@ struct RuntimePlace {
 };
 extern RuntimePlace runtime_places[];
 
-// create_runtime(), with a number of its own. nullptr also where kMaxRuntimes live already (kErrorNoMemory).
+// As create_runtime(); the runtime also gets a number of its own. nullptr, with kErrorNoMemory, if kMaxRuntimes exist
+// already.
 [[nodiscard]] Runtime* create_registered(const RuntimeOptions& options, int* error) noexcept;
 // Removes the runtime from the table, waits until no thread that has found it uses it, then destroys it. False: there
 // is no runtime at `pointer`, or another thread is destroying it; that memory was not accessed.

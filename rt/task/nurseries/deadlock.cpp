@@ -2,10 +2,11 @@
 // rt/task/nurseries/deadlock.cpp — every worker sleeps and nothing is queued: decides whether that is a deadlock.
 // docs/decisions/0154
 //
-// In a program it is, as long as main has not ended. In a host's runtime a thread outside may act on a task or a
-// channel at any time. There it is one only if every thread that has a nursery here awaits it, and nothing outside has
-// ever made a channel here, woken a task, or shared a channel with another runtime (Runtime::is_fed_from_outside). A
-// host whose threads do so keeps a nursery open meanwhile.
+// In a program that janus-cc linked, it is a deadlock as long as main has not ended. In a host's runtime, a thread
+// outside tasks may act on a task or a channel at any time. There it is a deadlock only if every thread that has a
+// nursery open in the runtime awaits that nursery, and nothing outside has ever made a channel in the runtime, woken
+// one of its tasks, or shared a channel with another runtime (Runtime::is_fed_from_outside). A host whose threads do
+// such things keeps a nursery open meanwhile.
 #include "rt/task/nurseries/deadlock.h"
 
 #include "rt/task/report/describe.h"

@@ -61,7 +61,7 @@ struct alignas(64) Nursery : NurseryAlive {
   std::atomic<std::uint64_t> clean_epoch;  // no ancestor was cancelled when epoch_of() was this
   Nursery* outer;                          // in the owner's list: the nursery opened before ...
   Nursery* inner;                          // ... and after
-  Nursery* previous_current;               // the current nursery that janus_nursery_create found
+  Nursery* previous_current;               // the nursery that was current before janus_nursery_create made this one
   Task* records;                           // ended tasks whose result may be read
   std::atomic<bool> was_read;              // the result was read
   Outcome outcome;

@@ -25,10 +25,10 @@ void say_and_free(TaskReport* report) noexcept;
 // What a task in that state waits for, in words; nullptr: it does not wait for another.
 const char* what_for(TaskState state) noexcept;
 
-// Describes the tasks of a runtime that have left their worker at least once: what each waits for, in which nursery,
-// and where. The outermost come first, similar ones grouped, as far as the report has room, and at most kMaxTasks, to
-// bound the time. Holds the locks of their nurseries meanwhile; the caller holds runtime.outside_lock. Returns how many
-// tasks were described.
+// Describes those tasks of a runtime that have left their worker at least once: what each waits for, in which nursery,
+// and where in the code. The outermost tasks come first; similar tasks are grouped. Describes as many tasks as the
+// report has room for, and at most kMaxTasks, to bound the time. Takes the locks of their nurseries; the caller holds
+// runtime.outside_lock. Returns how many tasks were described.
 inline constexpr unsigned kMaxTasks = 16384, kFramesOfEach = 8;
 inline constexpr std::size_t kShownName = 40;     // of names that users gave
 inline constexpr std::size_t kRoomOfTask = 8192;  // for one task and the lines that must follow it

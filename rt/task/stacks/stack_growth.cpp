@@ -23,7 +23,7 @@ std::byte* top_of(const Stack& stack) noexcept {
   return page_of(address_of(stack.start));
 }
 
-// Whether the task's frame is on this stack: false while it ends by force, on a spare one.
+// Whether the task's frame is on this stack: false while the task ends by force, on a spare stack.
 bool begins_on(const Task& task, const Stack& stack) noexcept {
   return address_of(task.frame) - address_of(stack.limit) < address_of(stack.start) - address_of(stack.limit);
 }
@@ -61,7 +61,7 @@ void pay_back(Runtime& runtime, const Task& task, std::size_t bytes) noexcept {
 // Pages that one step may add for its own price; more count as bulk work, also within the stack's class.
 constexpr std::int64_t kFreePages = 16;
 
-// `is_free`: another task has paid for it.
+// `is_free`: another task has paid for the growth.
 Growth extend_to(Worker& worker, Task& task, std::byte* limit, bool is_free) noexcept {
   Runtime& runtime = runtime_of(worker);
   Stack& stack = *worker.stack;
