@@ -54,8 +54,8 @@ struct Instruction {
   std::string type;                        // written, or filled in: what is computed or made
   std::uint32_t callee = kNoIndex;         // token
   std::vector<Operand> operands;
-  std::vector<std::uint32_t> labels;           // tokens
-  std::uint32_t first_successor = 0;           // filled in by the check: that of its first label, in its block's list
+  std::vector<std::uint32_t> labels;  // tokens
+  std::uint32_t first_successor = 0;  // filled in by the check: index of its first label in the successors of its block
   std::vector<std::optional<Operand>> budget;  // empty, or five components; one that is absent is 0
   std::array<bool, 5> has_all{};               // components that are `all`
   NurseryOptions nursery;

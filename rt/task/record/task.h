@@ -161,7 +161,8 @@ static_assert(sizeof(Task) == 128, "two lines: a million tasks that have not sta
 
 struct MigratedTasks;  // tag: the tasks of a nursery that have left their worker at least once
 
-// Part of the frame of a task that has any mark. The link is valid while the task is a member.
+// The part of a task's frame that is only used if the task has a mark (TaskMarks). The link is valid while the task is
+// a member of its nursery's list.
 struct RunDetails : ListLink<MigratedTasks> {
   explicit RunDetails(Task* self) noexcept : task(self) {}
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kStandardError = 2;
 constexpr std::uint64_t kMaxPatienceNs = 20'000'000;
-constexpr std::uint64_t kPatienceInterval = 100;  // one nanosecond of patience is regained in this many
+constexpr std::uint64_t kPatienceInterval = 100;  // one nanosecond of patience is regained every 100 ns
 
 std::atomic<std::uint64_t> lines_dropped{0};
 // The time at which the patience is full again.

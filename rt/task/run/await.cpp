@@ -50,7 +50,8 @@ namespace {
   }
 }
 
-// Precondition: the owner has closed the nursery. Runs the children that are next on this worker, waits for the others.
+// Runs those children that are next on this worker, and waits for the others. Precondition: the owner has closed the
+// nursery.
 [[gnu::noinline]] void await_children(Task& self, Nursery& nursery) noexcept {
   run_children<Path::kGeneral>(self, nursery);
   if (self.is_marked(TaskMarks::kSawCancel) || sees_cancel(self))
