@@ -61,6 +61,7 @@ class Body {
         continue;
       }
       if (!open.empty()) continue;
+      if (kind == TokenKind::kGlobal && tokens_.text(at_) == "@llvm.coro.begin") function_.is_coroutine = true;
       if (kind == TokenKind::kLabel) {
         end_instruction();
         label();

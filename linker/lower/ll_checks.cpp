@@ -19,6 +19,10 @@ void YieldChecks::insert() {
     for (std::uint32_t i = block.first; i < block.end; ++i)
       if (is_checked_call(rewrite_.instruction(i))) before(i, helpers.check(), "i64 1");
     if (!back[b] || rewrite_.tokens.is_word(rewrite_.instruction(block.end - 1).mnemonic, "catchswitch")) continue;
+    if (function.is_coroutine) {
+      before(block.end - 1, helpers.check(), "i64 1");
+      continue;
+    }
     if (counter_.empty()) counter_ = rewrite_.local("i32", "counter");
     before(block.end - 1, helpers.loop_check(), helpers.pointer_to("i32") + " " + counter_);
   }

@@ -62,6 +62,7 @@ struct Function {
   std::vector<Instruction> instructions;
   std::vector<Block> blocks;
   bool is_naked = false;
+  bool is_coroutine = false;  // one that is not split: its locals are in its frame, which may be gone where it returns
 };
 
 struct Module {

@@ -85,7 +85,12 @@ void Nurseries::read_sites(std::vector<OpcodeAt>& uses) {
 
 Nurseries::Parent Nurseries::parent_of(const OpcodeAt& use) {
   if (!use.is_reached()) return {"null", &scope_.list};
-  if (use.event->stack == NurseryFlow::kEmpty) return {scope_name(), &scope_.list};
+  if (use.event->stack == NurseryFlow::kEmpty) {
+    if (rewrite_.function.is_coroutine)
+      rewrite_.error(rewrite_.instruction(use.instruction).mnemonic,
+                     "a coroutine cannot have a nursery of its own, which would end where it returns: open one");
+    return {scope_name(), &scope_.list};
+  }
   Site& site = sites_[stack(use.event->stack).site];
   return {site.value, &site.list};
 }

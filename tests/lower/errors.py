@@ -110,6 +110,9 @@ errors = {
         '4:3: error: a branch to a label that this function does not have'),
     'a join of a counter': (*ll('  %p = alloca i64\n  %s = atomicrmw add ptr %p, i64 1 seq_cst\n  %r = Task_Join i64, %s\n  ret void\n'),
                             '6:23: error: a join of what is no task: %s is the result of atomicrmw add'),
+    'a fork outside of every nursery in a coroutine': (
+        'll', LL + '  %b = call ptr @llvm.coro.begin(token none, ptr null)\n  fork @f(i64 1)\n  ret void\n}\ndeclare ptr @llvm.coro.begin(token, ptr)\n',
+        '5:3: error: a coroutine cannot have a nursery of its own, which would end where it returns: open one'),
     'a negative amount in a budget': (*ll('  %a = Nursery_Begin budget(ops -5)\n  %b = Nursery_End %a\n  ret void\n'),
                                       '4:33: error: an amount of a budget cannot be negative'),
     'a second on_error': (*ll('  %a = Nursery_Begin on_error cancel, on_error collect\n  %b = Nursery_End %a\n  ret void\n'),

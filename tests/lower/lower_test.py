@@ -378,6 +378,63 @@ def narrow_integers_are_extended():
                   f'{done.stderr}{ran.stdout}{ran.stderr}')
 
 
+COROUTINE = """#include <coroutine>
+alignas(64) char frame[1024];
+extern "C" void forget(void);
+struct coroutine {
+  struct promise_type {
+    void* operator new(decltype(sizeof 0)) { return frame; }
+    void operator delete(void*, decltype(sizeof 0)) { forget(); }
+    coroutine get_return_object() { return {}; }
+    std::suspend_never initial_suspend() { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() {}
+  };
+};
+struct maybe {
+  bool is_ready;
+  bool await_ready() { return is_ready; }
+  void await_suspend(std::coroutine_handle<>) {}
+  void await_resume() {}
+};
+extern "C" bool is_ready();
+extern "C" void count(int n) {
+  [](int end) -> coroutine {
+    for (int i = 0; i < end; ++i) co_await maybe{is_ready()};
+  }(n);
+}
+"""
+C_COROUTINE = """#include <janus/rt.h>
+#include <string.h>
+void count(int);
+int is_ready(void) { return 1; }
+extern char frame[1024];
+void forget(void) { memset(frame, 0x77, sizeof frame); }
+int main(void) {
+  const janus_budget before = janus_budget_get_current();
+  count(25);
+  const janus_budget after = janus_budget_get_current();
+  return before.ops - after.ops >= 50 && before.ops - after.ops < 500 ? 0 : 1;
+}
+const janus_rt_config janus_config = {.root_budget = {4000000000u, (size_t)1 << 30, 65000, 65000, 65000}};
+"""
+
+
+def coroutines_are_charged_as_they_count():
+    """A coroutine that is not split yet. Its frame is gone where it returns, so that nothing may be read from it there."""
+    source, other, ir, program = work / 'coroutine.cpp', work / 'c_coroutine.c', work / 'coroutine.ll', work / 'coroutine'
+    source.write_text(COROUTINE)
+    other.write_text(C_COROUTINE)
+    for _, clang, _ in llvms:
+        made = subprocess.run([clang, '-x', 'c++', '-std=c++20', '-O2', '-fno-exceptions', '-Xclang', '-disable-llvm-passes', '-S', '-emit-llvm', source, '-o', ir],
+                              capture_output=True, text=True, timeout=60)
+        done = compile_by(janus_cc, [ir, other], program, '-O0', compiler=clang) if made.returncode == 0 else made
+        ran = run([program]) if done.returncode == 0 else done
+        tap.check(f'a coroutine that {clang} has not split is charged for its iterations and calls, and for nothing else', ran.returncode == 0,
+                  f'{done.stderr}{ran.stdout}{ran.stderr}')
+
+
 def the_same_without_a_kernel():
     qemu = janus_cc.parent / 'janus-qemu'
     for name in ('tasks', 'error', 'nested_cancel'):
@@ -397,6 +454,7 @@ an_exception_ends_the_nursery()
 the_front_end_of_the_book_works()
 records_are_freed()
 narrow_integers_are_extended()
+coroutines_are_charged_as_they_count()
 if os.environ.get('JANUS_TEST_FULL'):
     the_same_without_a_kernel()
 tasks_carry_their_tenancy()
