@@ -64,6 +64,7 @@ class FunctionLowering {
 
   void lower(const OpcodeAt& use) {
     Helpers& helpers = module_.helpers;
+    rewrite_.check_definitions(use);
     switch (use.opcode.opcode) {
       case Opcode::kBudgetCheck:
         return rewrite_.put(use, "call i32 " + helpers.check() + "(i64 0)");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ll_rewrite.h"
 
+#include <algorithm>
+
 #include "types.h"
 
 namespace janus::lower {
@@ -22,6 +24,30 @@ void FunctionRewrite::check_type(const Operand& operand, const std::string& type
   if (operand.value[0] == '%' && types().definition(operand.value) == nullptr && !types().is_parameter(operand.value) &&
       tokens.name(operand.token).find_first_not_of("0123456789") != std::string_view::npos)
     error(operand.token, "unknown value " + operand.value);
+}
+
+void FunctionRewrite::check_definitions(const OpcodeAt& use) {
+  for (const Operand& operand : use.opcode.operands) check_definition(operand, use.instruction);
+  if (!use.opcode.budget) return;
+  for (const Operand& amount : *use.opcode.budget) check_definition(amount, use.instruction);
+}
+
+void FunctionRewrite::check_definition(const Operand& operand, std::uint32_t use) {
+  if (operand.value.empty() || operand.value[0] != '%') return;
+  const Instruction* const definition = types().definition(operand.value);
+  if (definition == nullptr) return;
+  const auto defined = static_cast<std::uint32_t>(definition - function.instructions.data());
+  const std::uint32_t from = block_of(defined), to = block_of(use);
+  if (from != to && !dominators_) dominators_.emplace(function.blocks);
+  if (from == to ? defined < use : dominators_->dominates(from, to)) return;
+  error(operand.token, operand.value + " is not defined on every path to here: its definition is in line " +
+                           std::to_string(module.source.line_of(tokens.begin_of(definition->first))));
+}
+
+std::uint32_t FunctionRewrite::block_of(std::uint32_t instruction) const {
+  const auto behind = std::upper_bound(function.blocks.begin(), function.blocks.end(), instruction,
+                                       [](std::uint32_t number, const Block& block) { return number < block.first; });
+  return static_cast<std::uint32_t>(behind - function.blocks.begin() - 1);
 }
 
 std::string FunctionRewrite::budget_arguments(const OpcodeAt& use) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "dominators.h"
 #include "edits.h"
 #include "helpers.h"
 #include "ll_module.h"
@@ -61,6 +62,9 @@ class FunctionRewrite {
   // Reports an operand that is not of the type, or not a value of this function. `what` is the operand's name in the message.
   void check_type(const Operand& operand, const std::string& type, const std::string& what);
 
+  // Reports operands whose definitions are not on every path to the opcode.
+  void check_definitions(const OpcodeAt& use);
+
   // The five components of the opcode's budget as arguments; nothing if it has none.
   std::string budget_arguments(const OpcodeAt& use);
 
@@ -87,7 +91,11 @@ class FunctionRewrite {
   }
 
  private:
+  void check_definition(const Operand& operand, std::uint32_t use);
+  std::uint32_t block_of(std::uint32_t instruction) const;
+
   std::optional<LocalTypes> types_;
+  std::optional<Dominators> dominators_;  // made at the first operand from another block
   std::map<std::pair<std::string, std::size_t>, std::string> places_;
   std::string entry_;
 };

@@ -110,6 +110,16 @@ errors = {
         '4:3: error: a branch to a label that this function does not have'),
     'a join of a counter': (*ll('  %p = alloca i64\n  %s = atomicrmw add ptr %p, i64 1 seq_cst\n  %r = Task_Join i64, %s\n  ret void\n'),
                             '6:23: error: a join of what is no task: %s is the result of atomicrmw add'),
+    'a join above its spawn': (*ll('  %a = Nursery_Begin\n  %r = Task_Join %t\n  %t = Spawn @f(i64 1)\n  %b = Nursery_End %a\n  ret void\n'),
+                               '5:18: error: %t is not defined on every path to here: its definition is in line 6'),
+    'a join of a task that one path spawns': (
+        *ll('  %a = Nursery_Begin\n  %c = icmp eq i32 %n, 0\n  br i1 %c, label %yes, label %no\nyes:\n  %t = Spawn @f(i64 1)\n  br label %no\nno:\n'
+            '  %r = Task_Join %t\n  %b = Nursery_End %a\n  ret void\n'),
+        '11:18: error: %t is not defined on every path to here: its definition is in line 8'),
+    'an amount of a budget that one path computes': (
+        *ll('  %a = Nursery_Begin\n  %c = icmp eq i32 %n, 0\n  br i1 %c, label %yes, label %no\nyes:\n  %m = add i32 %n, 1\n  br label %no\nno:\n'
+            '  Task_Create @f(i64 1), budget(ops %m)\n  %b = Nursery_End %a\n  ret void\n'),
+        '11:37: error: %m is not defined on every path to here: its definition is in line 8'),
     'a fork outside of every nursery in a coroutine': (
         'll', LL + '  %b = call ptr @llvm.coro.begin(token none, ptr null)\n  fork @f(i64 1)\n  ret void\n}\ndeclare ptr @llvm.coro.begin(token, ptr)\n',
         '5:3: error: a coroutine cannot have a nursery of its own, which would end where it returns: open one'),
