@@ -117,10 +117,13 @@ class FunctionLowering {
     }
   }
   // The first instruction of the block's return: a musttail call, which must stand directly before `ret`, or else
-  // `ret`.
+  // `ret`. Between them are at most records for debuggers and a bitcast.
   std::uint32_t first_of_return(const Block& block) const {
-    for (std::uint32_t i = block.end - 1; i > block.first && block.end - i < 3; --i)
-      if (module_.tokens.is_word(rewrite_.instruction(i - 1).mnemonic - 1, "musttail")) return i - 1;
+    for (std::uint32_t i = block.end - 1; i > block.first; --i) {
+      const std::uint32_t mnemonic = rewrite_.instruction(i - 1).mnemonic;
+      if (module_.tokens.is_word(mnemonic - 1, "musttail")) return i - 1;
+      if (module_.tokens.kind(mnemonic) != TokenKind::kAttribute && !module_.tokens.is_word(mnemonic, "bitcast")) break;
+    }
     return block.end - 1;
   }
 

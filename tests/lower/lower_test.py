@@ -71,6 +71,28 @@ def outputs_are_verified():
             tap.check(f'LLVM {number} verifies what comes of {example.name}', done.returncode == 0 and not said, said)
 
 
+MUSTTAIL = """declare i64 @f(i64)
+define i64 @g(i64 %x) {
+loop:
+  %c = icmp eq i64 %x, 0
+  br i1 %c, label %loop, label %end
+end:
+  %r = musttail call i64 @f(i64 %x)
+    #dbg_value(i64 %r, !0, !DIExpression(), !1)
+    #dbg_value(i64 %r, !2, !DIExpression(), !1)
+    #dbg_value(i64 %r, !3, !DIExpression(), !1)
+  ret i64 %r
+}
+"""
+
+
+def musttail_calls_stay_before_their_returns():
+    source = work / 'musttail.ll'
+    source.write_text(MUSTTAIL)
+    shown = lower(janus_cc, source).stdout.decode()
+    tap.check('what loops have counted is charged before a musttail call, not between it and its return', 0 < shown.find('@janus.loop_end(') < shown.find('musttail'), shown)
+
+
 def tasks_carry_their_tenancy():
     shown = lower(janus_cc, here / 'examples/basic.qtjir').stdout.decode()
     tasks = [line for line in shown.splitlines() if re.match(r'define internal i64 @janus\.(task|spawn)\.', line)]
@@ -459,6 +481,7 @@ if os.environ.get('JANUS_TEST_FULL'):
     the_same_without_a_kernel()
 tasks_carry_their_tenancy()
 parameters_are_passed_as_written()
+musttail_calls_stay_before_their_returns()
 errors_are_told()
 what_llvm_finds_is_told_with_its_place()
 calls_are_checked()
