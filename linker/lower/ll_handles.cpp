@@ -9,20 +9,20 @@ HandleKinds::Answer HandleKinds::kind_of(const Operand& operand) {
   const std::string& value = operand.value;
   if (value.empty() || value[0] != '%') {
     rewrite_.error(operand.token, "a join of what is no task: " + value);
-    return {false, std::nullopt};
+    return {false, std::nullopt, false};
   }
   const Instruction* const definition = rewrite_.types().definition(value);
   if (definition == nullptr) {
-    if (!is_unknown(value)) return {true, std::nullopt};
+    if (!is_unknown(value)) return {true, std::nullopt, false};
     rewrite_.error(operand.token, "unknown value " + value);
-    return {false, std::nullopt};
+    return {false, std::nullopt, false};
   }
   const Found& found = follow(index_of(*definition));
   if (!found.error.empty()) {
     rewrite_.error(operand.token, found.error);
-    return {false, std::nullopt};
+    return {false, std::nullopt, false};
   }
-  return {true, found.kind};
+  return {true, found.kind, found.kind && !found.has_others};
 }
 
 bool HandleKinds::may_be_async(const Operand& operand) {
@@ -101,40 +101,45 @@ HandleKinds::Found HandleKinds::read(std::uint32_t value, std::vector<std::uint3
       const bool is_incoming = mnemonic == "phi"
                                    ? tokens.is_punctuation(i - 1, '[')
                                    : tokens.kind(i - 1) == TokenKind::kWord && tokens.text(i - 1) == "i64";
-      if (is_incoming) read_source(std::string(tokens.text(i)), sources, found);
+      if (is_incoming) read_source(tokens.text(i), sources, found);
     }
   } else if (mnemonic == "load") {
     found.is_variable = true;
-    if (const auto* const stored = slots().stored_to_source_of(definition))
+    const auto* const stored = slots().stored_to_source_of(definition);
+    found.has_others = stored == nullptr;
+    if (stored != nullptr)
       for (const std::uint32_t token : *stored)
-        if (const Instruction* const source = rewrite_.types().definition(tokens.text(token)))
-          sources.push_back(index_of(*source));
+        if (tokens.kind(token) == TokenKind::kLocal) read_source(tokens.text(token), sources, found);
   } else if (mnemonic == "atomicrmw") {
+    found.has_others = true;
     const std::size_t operation = definition.mnemonic + (tokens.is_word(definition.mnemonic + 1, "volatile") ? 2 : 1);
     if (!tokens.is_word(operation, "xchg"))
       found.error = "a join of what is no task: " + std::string(tokens.text(definition.first)) +
                     " is the result of atomicrmw " + std::string(tokens.text(operation));
-  } else if (mnemonic != "call" && mnemonic != "invoke" && mnemonic != "extractvalue" && mnemonic != "extractelement" &&
-             mnemonic != "tail") {
+  } else if (mnemonic == "call" || mnemonic == "invoke" || mnemonic == "extractvalue" || mnemonic == "extractelement") {
+    found.has_others = true;
+  } else {
     found.error = "a join of what is no task: " + std::string(tokens.text(definition.first)) + " is the result of " +
                   std::string(mnemonic);
   }
   return found;
 }
 
-void HandleKinds::read_source(const std::string& value, std::vector<std::uint32_t>& sources, Found& found) {
+void HandleKinds::read_source(std::string_view value, std::vector<std::uint32_t>& sources, Found& found) {
   if (value == "0" || value == "undef" || value == "poison") return;  // no task on this path
   if (value.empty() || value[0] != '%') {
-    if (found.error.empty()) found.error = "a join of what is no task: " + value;
+    if (found.error.empty()) found.error = "a join of what is no task: " + std::string(value);
   } else if (const Instruction* const definition = rewrite_.types().definition(value)) {
     sources.push_back(index_of(*definition));
-  } else if (is_unknown(value) && found.error.empty()) {
-    found.error = "unknown value " + value;
+  } else if (!is_unknown(value)) {
+    found.has_others = true;
+  } else if (found.error.empty()) {
+    found.error = "unknown value " + std::string(value);
   }
 }
 
-bool HandleKinds::is_unknown(const std::string& value) {
-  return !rewrite_.types().is_parameter(value) && value.find_first_not_of("%0123456789") != std::string::npos;
+bool HandleKinds::is_unknown(std::string_view value) {
+  return !rewrite_.types().is_parameter(value) && value.find_first_not_of("%0123456789") != std::string_view::npos;
 }
 
 // Combines what is known from two paths. The kinds of a handle must be the same on all paths, except for a variable,
@@ -142,6 +147,7 @@ bool HandleKinds::is_unknown(const std::string& value) {
 void HandleKinds::meet(const Found& other, Found& found) {
   if (!found.error.empty()) return;
   found.has_async |= other.has_async;
+  found.has_others |= other.has_others;
   if (!found.is_variable) found.error = other.error;
   const bool differs = found.kind && other.kind && !are_same(*found.kind, *other.kind);
   if (differs && !found.is_variable)

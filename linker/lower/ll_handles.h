@@ -25,7 +25,8 @@ class HandleKinds {
 
   struct Answer {
     bool is_handle;
-    std::optional<HandleKind> kind;  // nothing: not known
+    std::optional<HandleKind> kind;  // of the tasks that this function makes; nothing: not known
+    bool is_told;                    // there is a kind, and the handle comes from nowhere else
   };
   // The kind of the handle that the operand holds, followed through phi, select, freeze and variables. Reports an
   // operand that cannot be a handle.
@@ -39,13 +40,14 @@ class HandleKinds {
     std::string error;         // why the operand is not a handle, or empty
     bool is_variable = false;  // loaded from a variable: each store is for some of its loads only
     bool is_mixed = false;     // handles of several kinds are stored in a variable: the kind is not known
+    bool has_others = false;   // it may come from elsewhere: a parameter, a call, memory
     bool has_async = false;    // the handle of an asynchronous call is among them
   };
 
   const Found& follow(std::uint32_t root);
   Found read(std::uint32_t value, std::vector<std::uint32_t>& sources);
-  void read_source(const std::string& value, std::vector<std::uint32_t>& sources, Found& found);
-  bool is_unknown(const std::string& value);
+  void read_source(std::string_view value, std::vector<std::uint32_t>& sources, Found& found);
+  bool is_unknown(std::string_view value);
   static void meet(const Found& other, Found& found);
   static bool are_same(const HandleKind& a, const HandleKind& b) {
     return a.handle == b.handle && a.result == b.result;

@@ -81,13 +81,13 @@ bool Tasks::fits(const OpcodeAt& use, const Signature& signature, const std::str
 
 void Tasks::join(const OpcodeAt& use) {
   const Operand& operand = use.opcode.operands[0];
-  const auto [is_handle, kind] = kinds_.kind_of(operand);
+  const auto [is_handle, kind, is_told] = kinds_.kind_of(operand);
   if (!is_handle) return;
   std::string result = use.opcode.type;
   if (kind && !result.empty() && joined_type(kind->result) != result)
     return rewrite_.error(operand.token,
                           "the task's result is of type " + joined_type(kind->result) + ", not " + result);
-  if (kind)
+  if (is_told)
     result = kind->result;
   else if (result.empty())
     return rewrite_.error(operand.token,
@@ -98,13 +98,13 @@ void Tasks::join(const OpcodeAt& use) {
     return rewrite_.error(operand.token, "a task's result cannot be of type " + result);
   rewrite_.check_type(operand, "i64", "the task");
   const bool is_await = use.opcode.opcode == Opcode::kAwait;
-  if (!kind && (kinds_.may_be_async(operand) || (is_await && makes_async_calls())))
+  if (!is_told && (kinds_.may_be_async(operand) || (is_await && makes_async_calls())))
     return rewrite_.error(
         operand.token,
         "it is not known here whether this is the handle of a task or of an Async_Call; keep each in a "
         "value or a variable of its own, or join tasks by Task_Join");
   nurseries_.check_join(use);
-  const Handle handle = kind ? kind->handle : handle_for(result);
+  const Handle handle = is_told ? kind->handle : handle_for(result);
   const std::string type = joined_type(result), helper = rewrite_.helpers.join(handle, result);
   if (!depends_on_features(type))
     return rewrite_.put(use, "call " + type + " " + helper + "(i64 " + operand.value + ")");

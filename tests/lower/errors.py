@@ -110,6 +110,14 @@ errors = {
         '4:3: error: a branch to a label that this function does not have'),
     'a join of a counter': (*ll('  %p = alloca i64\n  %s = atomicrmw add ptr %p, i64 1 seq_cst\n  %r = Task_Join i64, %s\n  ret void\n'),
                             '6:23: error: a join of what is no task: %s is the result of atomicrmw add'),
+    'a join of a task or of a parameter': (
+        *ll('  %a = Nursery_Begin\n  %c = icmp eq i32 %n, 0\n  br i1 %c, label %yes, label %no\nyes:\n  %t = Spawn @f(i64 1)\n  br label %no\nno:\n'
+            '  %l = phi i64 [ %x, %0 ], [ %t, %yes ]\n  %r = Task_Join %l\n  %b = Nursery_End %a\n  ret void\n'),
+        "12:18: error: the type of the task's result is not known here; write it: Task_Join i64, %l"),
+    'a join of a variable that holds a task or a parameter': (
+        *ll('  %p = alloca i64\n  store i64 %x, ptr %p\n  %a = Nursery_Begin\n  %t = Spawn @f(i64 1)\n  store i64 %t, ptr %p\n  %l = load i64, ptr %p\n'
+            '  %r = Task_Join %l\n  %b = Nursery_End %a\n  ret void\n'),
+        "10:18: error: the type of the task's result is not known here; write it: Task_Join i64, %l"),
     'a join above its spawn': (*ll('  %a = Nursery_Begin\n  %r = Task_Join %t\n  %t = Spawn @f(i64 1)\n  %b = Nursery_End %a\n  ret void\n'),
                                '5:18: error: %t is not defined on every path to here: its definition is in line 6'),
     'a join of a task that one path spawns': (
