@@ -17,6 +17,10 @@ constexpr std::string_view kBudgetParameters =
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kBudgetFields = {
     {{"i32", "%ops"}, {"i64", "%memory"}, {"i16", "%spawn_count"}, {"i16", "%channel_ops"}, {"i16", "%syscalls"}}};
 
+// The attributes of helpers that have the arguments or the result of a task in their frames, which may be large.
+constexpr std::string_view kLargeFrame = " \"probe-stack\"=\"inline-asm\"";
+constexpr std::string_view kOfTask = " \"janus-tenancy\"=\"CPU_Parallel\" \"probe-stack\"=\"inline-asm\"";
+
 template <class... Parts>
 std::string text_of(const Parts&... parts) {
   std::string result;

@@ -73,7 +73,7 @@ std::string Helpers::head_of_spawn(const TaskShape& shape, const std::string& sy
   for (std::size_t i = 0; i < shape.signature.parameters.size(); ++i)
     parameters += ", " + given_type(shape.signature.parameters[i].type) + " %a" + std::to_string(i);
   if (shape.has_budget) parameters += text_of(", ", kBudgetParameters);
-  return text_of("define internal i64 ", symbol, "(", parameters, ") \"janus-tenancy\"=\"CPU_Parallel\" {\nentry:\n");
+  return text_of("define internal i64 ", symbol, "(", parameters, ")", kOfTask, " {\nentry:\n");
 }
 
 // The options of a spawn, as an operand of pointer type: null for the defaults, a constant or, with a budget, a
@@ -215,8 +215,8 @@ std::string Helpers::task_with_record(const TaskShape& shape) {
       label(body, "go");
     }
     body += finish_task(shape, fields);
-    return text_of("define internal i64 ", symbol, "(", pointer(), " %record) \"janus-tenancy\"=\"CPU_Parallel\"",
-                   signature.target, " {\nentry:\n", body, "}\n");
+    return text_of("define internal i64 ", symbol, "(", pointer(), " %record)", kOfTask, signature.target,
+                   " {\nentry:\n", body, "}\n");
   });
 }
 
@@ -311,8 +311,8 @@ std::string Helpers::task_with_word(const TaskShape& shape) {
       }
     }
     body += finish_task(shape, "");
-    return text_of("define internal i64 ", name, "(", pointer(), " %argument) \"janus-tenancy\"=\"CPU_Parallel\"",
-                   signature.target, " {\nentry:\n", body, "}\n");
+    return text_of("define internal i64 ", name, "(", pointer(), " %argument)", kOfTask, signature.target,
+                   " {\nentry:\n", body, "}\n");
   });
 }
 
@@ -355,7 +355,7 @@ std::string Helpers::join(Handle handle, std::string_view result) {
     body += has_record(handle) ? value_of_record(handle, type) : value_of_word(type);
     const bool is_in_memory = depends_on_features(type);
     return text_of("define internal ", is_in_memory ? "void" : type, " ", symbol, "(i64 %handle",
-                   is_in_memory ? ", " + pointer_to(type) + " %to" : "", ") {\nentry:\n", body, "}\n");
+                   is_in_memory ? ", " + pointer_to(type) + " %to" : "", ")", kLargeFrame, " {\nentry:\n", body, "}\n");
   });
 }
 

@@ -99,6 +99,13 @@ def tasks_carry_their_tenancy():
     tap.check('the tasks in the output carry the tenancy CPU_Parallel', tasks and all('"janus-tenancy"="CPU_Parallel"' in line for line in tasks), shown)
 
 
+def helpers_probe_their_frames():
+    for name in ('values.ll', 'values_typed.ll', 'joins.qtjir'):
+        shown = lower(janus_cc, here / 'examples' / name).stdout.decode()
+        helpers = [line for line in shown.splitlines() if re.match(r'define internal .*@janus\.(task|spawn|join|join_record|await)\.', line)]
+        tap.check(f'the helpers for {name} that hold arguments and results probe their frames', helpers and all('"probe-stack"="inline-asm"' in line for line in helpers), shown)
+
+
 def parameters_are_passed_as_written():
     shown = lower(janus_cc, here / 'examples/conventions.ll').stdout.decode()
     tap.check('a nest parameter is passed as one', '@nested(ptr nest %a0)' in shown and '@nested_with(i64 %a0, ptr nest %a1)' in shown, shown)
@@ -480,6 +487,7 @@ coroutines_are_charged_as_they_count()
 if os.environ.get('JANUS_TEST_FULL'):
     the_same_without_a_kernel()
 tasks_carry_their_tenancy()
+helpers_probe_their_frames()
 parameters_are_passed_as_written()
 musttail_calls_stay_before_their_returns()
 errors_are_told()
