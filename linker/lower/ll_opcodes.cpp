@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ll_opcodes.h"
 
+#include "ll_signature.h"
 #include "types.h"
 
 namespace janus::lower {
@@ -34,7 +35,16 @@ class Parser {
     return true;
   }
 
+  // The operands of an opcode other than a task's may stand in parentheses.
   bool operands() {
+    if (makes_task(use_.opcode)) return task();
+    if (use_.opcode == Opcode::kNurseryBegin) return options(false);
+    const bool is_enclosed = skip('(');
+    if (!simple_operands()) return false;
+    if (is_enclosed && !skip(')')) return complain("a closing parenthesis is missing");
+    return true;
+  }
+  bool simple_operands() {
     switch (use_.opcode) {
       case Opcode::kBudgetCheck:
       case Opcode::kYield:
@@ -42,25 +52,19 @@ class Parser {
       case Opcode::kBudgetDecrement:
       case Opcode::kSleep:
         return value();
-      case Opcode::kTaskCreate:
-      case Opcode::kSpawn:
-      case Opcode::kFork:
-      case Opcode::kAsyncCall:
-        return task();
       case Opcode::kTaskJoin:
       case Opcode::kAwait:
         return joined();
-      case Opcode::kNurseryBegin:
-        return options(false);
       case Opcode::kNurseryEnd:
       case Opcode::kNurseryCancel:
-        return is_at_end() || value();
+        return is_at_end() || tokens_.is_punctuation(at_, ')') || value();
+      default:
+        return false;
     }
-    return false;
   }
 
-  // [type] value
-  bool value() {
+  // [type] value; an argument may have attributes before its value.
+  bool value(bool is_argument = false) {
     if (is_at_end() || tokens_.is_punctuation(at_, ',') || tokens_.is_punctuation(at_, ')'))
       return complain("an operand is missing");
     Operand operand;
@@ -69,6 +73,7 @@ class Parser {
       if (const auto type = parse_type(tokens_, at_)) {
         operand.type = type->text;
         at_ = type->end;
+        while (is_argument && at_ < end_ && is_parameter_attribute(tokens_, at_)) skip_attribute(operand);
       }
     if (is_unknown_type()) return complain("unknown type " + std::string(tokens_.text(at_)));
     const std::size_t first = at_;
@@ -86,6 +91,10 @@ class Parser {
     operand.token = static_cast<std::uint32_t>(first);
     use_.operands.push_back(std::move(operand));
     return true;
+  }
+  void skip_attribute(Operand& argument) {
+    if (is_refused_attribute(tokens_.text(at_))) argument.refused = tokens_.text(at_);
+    at_ = behind_attribute(tokens_, at_);
   }
   // Whether an unknown word stands where a type may stand: directly before a value. (In a constant expression, a
   // parenthesis follows the word.)
@@ -119,14 +128,14 @@ class Parser {
     if (skip('(')) {
       if (skip(')')) return options(true);
       do {
-        if (!value()) return false;
+        if (!value(true)) return false;
       } while (skip(','));
       if (!skip(')')) return complain("a closing parenthesis is missing");
       return options(true);
     }
     while (!is_at_end() && tokens_.is_punctuation(at_, ',') && !begins_option(at_ + 1)) {
       ++at_;
-      if (!value()) return false;
+      if (!value(true)) return false;
     }
     return options(true);
   }

@@ -18,6 +18,7 @@ struct Operand {
   std::string type;  // empty if not written
   std::string value;
   std::uint32_t token = 0;
+  std::string refused;  // an attribute that makes the argument more than a value
 };
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kBudgetComponents = {

@@ -17,6 +17,32 @@ constexpr std::array<std::string_view, 8> kRefused = {"byval", "sret",      "ina
                                                       "byref", "swiftself", "swifterror", "swiftasync"};
 // Attributes of an argument that a caller must repeat.
 constexpr std::array<std::string_view, 4> kPassedOn = {"zeroext", "signext", "inreg", "nest"};
+// Attributes of an argument that do not change how it is passed.
+constexpr std::array<std::string_view, 25> kHints = {"noundef",
+                                                     "nonnull",
+                                                     "noalias",
+                                                     "nocapture",
+                                                     "captures",
+                                                     "dereferenceable",
+                                                     "dereferenceable_or_null",
+                                                     "align",
+                                                     "returned",
+                                                     "readonly",
+                                                     "readnone",
+                                                     "writeonly",
+                                                     "immarg",
+                                                     "nofree",
+                                                     "allocalign",
+                                                     "allocptr",
+                                                     "range",
+                                                     "nofpclass",
+                                                     "initializes",
+                                                     "writable",
+                                                     "dead_on_unwind",
+                                                     "dead_on_return",
+                                                     "elementtype",
+                                                     "alignstack",
+                                                     "noext"};
 // The families of calling conventions whose names do not end in cc.
 constexpr std::array<std::string_view, 5> kConventionFamilies = {"aarch64_", "amdgpu_", "ptx_", "riscv_", "spir_"};
 
@@ -87,7 +113,7 @@ class Head {
         const std::string_view word = tokens_.text(at_);
         if (tokens_.kind(at_) == TokenKind::kLocal) name = static_cast<std::uint32_t>(at_);
         if (contains(kPassedOn, word)) parameter.extension.append(parameter.extension.empty() ? "" : " ").append(word);
-        if (contains(kRefused, word)) parameter.refused = word;
+        if (is_refused_attribute(word)) parameter.refused = word;
         at_ = behind_attribute(tokens_, at_);
       }
       function_.signature.parameters.push_back(std::move(parameter));
@@ -120,6 +146,17 @@ Signature signature_of_type(const Tokens& tokens, std::size_t i) {
     i = parameter ? parameter->end : i + 1;
   }
   return signature;
+}
+
+bool is_refused_attribute(std::string_view word) {
+  return contains(kRefused, word);
+}
+
+bool is_parameter_attribute(const Tokens& tokens, std::size_t i) {
+  if (tokens.kind(i) == TokenKind::kString || tokens.is_punctuation(i, '=')) return true;  // "name"="value"
+  const std::string_view word = tokens.text(i);
+  return tokens.kind(i) == TokenKind::kWord &&
+         (contains(kHints, word) || contains(kPassedOn, word) || is_refused_attribute(word));
 }
 
 std::size_t behind_attribute(const Tokens& tokens, std::size_t i) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "ll_module.h"
 
@@ -13,6 +14,10 @@ namespace janus::lower {
 bool parse_head(const Tokens& tokens, std::size_t& at, Function& function);
 // The signature as far as the function type at token `i` tells it: without convention and attributes.
 Signature signature_of_type(const Tokens& tokens, std::size_t i);
+
+// Whether a parameter's attribute stands here, and whether it makes the argument more than a value: byval, sret, ...
+bool is_parameter_attribute(const Tokens& tokens, std::size_t i);
+bool is_refused_attribute(std::string_view word);
 
 // The token after an attribute and its argument, if it has one.
 std::size_t behind_attribute(const Tokens& tokens, std::size_t i);

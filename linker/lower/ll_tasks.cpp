@@ -65,12 +65,17 @@ bool Tasks::fits(const OpcodeAt& use, const Signature& signature, const std::str
                                         " arguments, not " + std::to_string(opcode.operands.size()));
     return false;
   }
+  const bool keeps_result = opcode.opcode == Opcode::kAsyncCall || rewrite_.instruction(use.instruction).has_result;
+  if (keeps_result && !is_storable(joined_type(signature.result))) {
+    rewrite_.error(opcode.function, "a task's result cannot be of type " + signature.result);
+    return false;
+  }
   for (std::size_t i = 0; i < opcode.operands.size(); ++i) {
     const Parameter& parameter = signature.parameters[i];
     const std::string what = "argument " + std::to_string(i + 1) + " of " + name;
-    if (!parameter.refused.empty() || !is_storable(parameter.type)) {
-      rewrite_.error(opcode.operands[i].token, what + " is passed as " +
-                                                   (parameter.refused.empty() ? parameter.type : parameter.refused) +
+    const std::string& refused = parameter.refused.empty() ? opcode.operands[i].refused : parameter.refused;
+    if (!refused.empty() || !is_storable(parameter.type)) {
+      rewrite_.error(opcode.operands[i].token, what + " is passed as " + (refused.empty() ? parameter.type : refused) +
                                                    ", which a task cannot have");
       return false;
     }

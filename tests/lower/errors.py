@@ -118,6 +118,16 @@ errors = {
         *ll('  %p = alloca i64\n  store i64 %x, ptr %p\n  %a = Nursery_Begin\n  %t = Spawn @f(i64 1)\n  store i64 %t, ptr %p\n  %l = load i64, ptr %p\n'
             '  %r = Task_Join %l\n  %b = Nursery_End %a\n  ret void\n'),
         "10:18: error: the type of the task's result is not known here; write it: Task_Join i64, %l"),
+    'an argument by value': (
+        'll', 'declare void @h(ptr)\ndefine void @test(ptr %p) {\n  %a = Nursery_Begin\n  Spawn @h(ptr noundef byval(i64) align 8 %p)\n  %b = Nursery_End %a\n  ret void\n}\n',
+        '4:43: error: argument 1 of @h is passed as byval, which a task cannot have'),
+    'a scalable vector as an argument': (
+        'll', 'declare void @h(<vscale x 2 x i64>)\ndefine void @test(<vscale x 2 x i64> %v) {\n  %a = Nursery_Begin\n  Spawn @h(<vscale x 2 x i64> %v)\n  %b = Nursery_End %a\n'
+        '  ret void\n}\n', '4:31: error: argument 1 of @h is passed as < vscale x 2 x i64 >, which a task cannot have'),
+    'a scalable vector as a result': (
+        'll', 'declare <vscale x 2 x i64> @h()\ndefine void @test() {\n  %a = Nursery_Begin\n  %t = Spawn @h()\n  %b = Nursery_End %a\n  ret void\n}\n',
+        "4:14: error: a task's result cannot be of type < vscale x 2 x i64 >"),
+    'a parenthesis round a nursery that is not closed': (*ll('  %a = Nursery_Begin\n  %b = Nursery_End (ptr %a\n  ret void\n}\n'), "5:20: error: '(' is not closed"),
     'a join above its spawn': (*ll('  %a = Nursery_Begin\n  %r = Task_Join %t\n  %t = Spawn @f(i64 1)\n  %b = Nursery_End %a\n  ret void\n'),
                                '5:18: error: %t is not defined on every path to here: its definition is in line 6'),
     'a join of a task that one path spawns': (
