@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/among_groups.cpp — chooses the group that has the next turn while there are groups other than group 0, and
 // the runnable that begins it. With group 0 alone nothing here is called. docs/decisions/0303
+#include <arch/cpu.h>
 #include "rt/sched/scheduler.h"
 
 namespace janus {
@@ -17,6 +18,39 @@ bool does_group_0_wait(const Worker& worker, std::uint32_t group) noexcept {
 }
 
 }  // namespace
+
+// While there are other groups. The group whose turn it is goes on until the turn is over (a-turn-lasts, worker.h;
+// docs/decisions/0303). `yielding`: the running runnable, which is in no queue, or nullptr. It goes on if this returns
+// nullptr.
+[[gnu::noinline]] Runnable* Scheduler::next_among_groups(Worker& worker, const Runnable* yielding) noexcept {
+  Runnable* const own = next_in_turn(worker);
+  const bool goes_on = yielding != nullptr && worker.until_fair > 0 && worker.turn_of == yielding->group;
+  return own != nullptr || goes_on ? own : begin_next_turn(worker, yielding);
+}
+
+// Takes the next runnable of the group whose turn it is. nullptr: there is none, or the turn is over.
+[[gnu::always_inline]] inline Runnable* Scheduler::next_in_turn(Worker& worker) noexcept {
+  if (arch::rdtsc() > worker.turn_until) [[unlikely]]
+    TurnMeter::end_early(worker);
+  if (worker.until_fair <= 0 || worker.turn_of == WorkerFairness::kNobody) [[unlikely]]
+    return nullptr;
+  worker.until_fair -= worker.dispatch_ops;
+  if (const Entry newest = worker.ready.pop()) {
+    Runnable* const runnable = newest.runnable();
+    const std::uint32_t group = runnable->group;
+    if (group == worker.turn_of) [[likely]] {
+      fetch_ready_ahead(worker);
+      return runnable;
+    }
+    (void)worker.ready.push(newest);  // has room: it goes back to the slot that it has just left
+    worker.may_hide_group_0 = true;
+    if (group != 0) {  // has become ready in this turn, and waits in no queue of its group
+      TurnMeter::end_early(worker);
+      return nullptr;
+    }
+  }
+  return take_queued_in_turn(worker);
+}
 
 // Called when a turn is over: it is used up, or nothing of its group is ready. `yielding` is the running runnable, which
 // is in no queue, or nullptr; it goes on if this returns nullptr.

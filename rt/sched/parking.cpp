@@ -1,8 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/parking.cpp — how a worker sleeps (idle.h says why no wake-up is lost).
+// rt/sched/parking.cpp — what a worker without work does: it looks for some, and sleeps (idle.h says why no wake-up is
+// lost).
 #include "rt/sched/scheduler.h"
 
 namespace janus {
+
+[[gnu::noinline, gnu::cold]] Runnable* Scheduler::find_work(Worker& worker) noexcept {
+  bool is_searching = false;
+  // Backs off only once: a worker that finds nothing after that sleeps, and is counted as asleep.
+  bool backs_off = worker.backoff.is_backed_off();
+  for (;;) {
+    if (stopping()) {
+      if (is_searching) (void)idle_.end_search();
+      return nullptr;
+    }
+    if (wants_attention()) handle_attention(worker);
+    bool was_deferred = false;
+    // handle_attention() above, or hooks::on_all_idle() in sleep(), may have queued woken tasks in this worker's deque.
+    Runnable* found = worker.ready.pop().runnable();
+    if (found == nullptr && !injector_.is_empty()) found = take_injected(worker);
+    if (found == nullptr && backs_off) {
+      backoff_park(worker);
+      backs_off = false;
+      continue;
+    }
+    if (found == nullptr && worker_count_ > 1 && worker.is_steal_enabled) {
+      if (!is_searching) is_searching = idle_.begin_search();
+      if (is_searching) found = search(worker, was_deferred);
+    }
+    if (found != nullptr) {
+      worker.backoff.end_watch();
+      if (is_searching && idle_.end_search() && has_work_anywhere(worker)) wake_one();
+      pins_.has_work(worker, idle_);
+      return found;
+    }
+    is_searching = sleep(worker, is_searching, was_deferred);
+    sched_point();
+  }
+}
 
 // Sleeps until there may be work. True: the worker counts as searching, as it did before, or since a waker has claimed
 // it. While other workers are awake, the first few sleeps have a short timeout, as their work may need a thief soon.
