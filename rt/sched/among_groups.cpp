@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/among_groups.cpp — chooses the group that has the next turn while there are groups other than group 0, and
-// the runnable that begins it. With group 0 alone nothing here is called. docs/decisions/0303
+// the runnable that begins it. With group 0 alone nothing here is called. docs/decisions/0303, 0323
 #include <arch/cpu.h>
 #include "rt/sched/scheduler.h"
 
@@ -62,6 +62,7 @@ bool does_group_0_wait(const Worker& worker, std::uint32_t group) noexcept {
     worker.until_fair = options_.fair_ops;
     worker.counters.fair_rounds.add();
     queue_injected(worker);
+    spread_groups(worker, last);
   }
   worker.until_fair -= worker.dispatch_ops;
   Runnable* next = nullptr;
@@ -166,7 +167,9 @@ void Scheduler::queue_newest(Worker& worker, std::uint32_t kept) noexcept {
     if (is_own) return false;
     worker.may_hide_group_0 = true;
   }
-  return worker.groups.keeps_turn(running.group, does_group_0_wait(worker, running.group));
+  if (!worker.groups.keeps_turn(running.group, does_group_0_wait(worker, running.group))) return false;
+  worker.groups.begin_turn(running.group);
+  return true;
 }
 
 }  // namespace janus

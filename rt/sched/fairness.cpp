@@ -11,6 +11,7 @@ namespace janus {
   const std::int64_t round = options_.fair_ops, over = worker.until_fair + round;
   worker.until_fair = (over < -round ? -round : over) - worker.dispatch_ops;
   worker.counters.fair_rounds.add();
+  spread_groups(worker, 0);
   for (unsigned i = 0; i < kFairSources; ++i) {
     const FairSource source = worker.fair_source;
     worker.fair_source = static_cast<FairSource>((static_cast<unsigned>(source) + 1) % kFairSources);

@@ -56,6 +56,14 @@ void GroupNode::remove_member(GroupNode& member) noexcept {
     member.above->right = rest;
 }
 
+// The first member is the root of the heap, so it has no child exactly if it is alone.
+bool GroupNode::has_several() const noexcept {
+  const GroupNode* node = this;
+  for (; node->first_member != nullptr; node = node->first_member)
+    if (node->first_member->left != nullptr || node->first_member->right != nullptr) return true;
+  return node->first_runnable != nullptr && node->first_runnable != node->last_runnable;
+}
+
 void GroupNode::push_runnable(Runnable* runnable) noexcept {
   JANUS_ASSERT(first_member == nullptr);
   runnable->next = nullptr;

@@ -29,6 +29,8 @@ struct GroupNode {
 
   Runnable *first_runnable, *last_runnable;  // linked by Runnable::next, so that a queue needs no memory
 
+  // Whether more than one runnable is queued in this node or below it.
+  [[nodiscard]] bool has_several() const noexcept;
   [[nodiscard]] bool is_empty() const noexcept { return first_member == nullptr && first_runnable == nullptr; }
   [[nodiscard]] std::uint64_t spent_so_far() const noexcept { return spent.load(std::memory_order_relaxed); }
   void spend(std::uint64_t amount) noexcept {

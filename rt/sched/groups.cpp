@@ -89,6 +89,7 @@ void Groups::push(Runnable* runnable) noexcept {
     const std::uint64_t circle_counts = is_new ? circle.counts_in(circle_of(circle)) : 0;
     node->spent.store(counts, std::memory_order_relaxed);
     circle.add_member(*node, ++arrivals_);
+    members_ += &circle == &top_;
     node = &circle;
     counts = circle_counts;
   }
@@ -123,6 +124,7 @@ Runnable* Groups::pop_runnable_of(GroupNode& lowest) noexcept {
   for (GroupNode* node = &lowest; node->is_empty();) {
     GroupNode& circle = circle_of(*node);
     circle.remove_member(*node);
+    members_ -= &circle == &top_;
     if (&circle == &top_) break;
     node = &circle;
   }
@@ -214,6 +216,32 @@ std::size_t Groups::steal(Runnable** out, std::size_t most) noexcept {
   for (; count < half && count < most; ++count) out[count] = take_from(*top_.first_member);
   lock_.unlock();
   return count;
+}
+
+// `theirs` and `mine` are the same group's node of both workers, or the node of its own runnables.
+bool Groups::lacks(const Groups& other, const GroupNode* theirs, const GroupNode* mine) noexcept {
+  while (mine->is_empty()) {
+    if (theirs->has_several()) return true;
+    theirs = theirs->parent.load(std::memory_order_relaxed);
+    mine = mine->parent.load(std::memory_order_relaxed);
+    if (mine == nullptr) return other.members_ >= members_ + 2;
+  }
+  return false;
+}
+
+// The other lock is not waited for, so two workers that look at each other do not wait for ever.
+Runnable* Groups::take_lacking(Groups& other, std::uint32_t running) noexcept {
+  if (other.size() == 0) return nullptr;
+  LockGuard guard(lock_);
+  if (!other.lock_.try_lock()) return nullptr;
+  Runnable* taken = nullptr;
+  if (GroupNode* lowest = other.top_.first_member) {
+    while (lowest->first_member != nullptr) lowest = lowest->first_member;
+    const std::uint32_t group = lowest->first_runnable->group;
+    if (group != running && lacks(other, lowest, &own_runnables_of(group))) taken = other.pop_runnable_of(*lowest);
+  }
+  other.lock_.unlock();
+  return taken;
 }
 
 }  // namespace janus

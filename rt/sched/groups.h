@@ -2,7 +2,7 @@
 // rt/sched/groups.h — how a worker shares its time among groups. The layer above gives each runnable the number of a
 // group: 0 for the default group, and a number of its own for each group of runnables that together may take no more of
 // a worker than a single one does. A group may have groups below it, which then share its part of the worker.
-// docs/decisions/0141
+// docs/decisions/0141, 0323
 //
 //     beside group 0, on one worker:     0  A  B             a third each, while all have something to do
 //     A has runnables of its own and the groups C, D:       A's third: A  C  D, a ninth each
@@ -64,7 +64,7 @@ class GroupTable {
   std::atomic<Group*> segments_[kSegments] = {};
 };
 
-// The groups of one worker. All functions but steal() and size() are for the owner only.
+// The groups of one worker. All functions are for the owner only, unless they say otherwise.
 class Groups {
  public:
   void init(GroupTable& table, unsigned worker) noexcept {
@@ -95,6 +95,11 @@ class Groups {
   // Any thread. Moves up to `most` runnables, and at most half of those queued, rounded up, to `out`, in the order of
   // their turns; returns how many. Takes none of group 0.
   std::size_t steal(Runnable** out, std::size_t most) noexcept;
+  // Removes from `other`, of another worker, and returns a runnable of the group that has the next turn there, if this
+  // worker lacks it: nothing of the group, or of a group above it, is queued here and more than one runnable is there; or
+  // the group is a new one here, and the other worker has at least two groups more. Does so neither for group 0 nor for
+  // `running`. nullptr: there is none, or another thread holds the lock.
+  Runnable* take_lacking(Groups& other, std::uint32_t running) noexcept;
   // Any thread, a hint. Does not count group 0.
   [[nodiscard]] std::int64_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
@@ -106,6 +111,7 @@ class Groups {
   GroupNode& own_runnables_of(std::uint32_t group) noexcept { return table_->of(worker_, group).own_runnables; }
   bool is_least(std::uint32_t group, bool group_0_waits, Equals equals) noexcept;
   void spend_on_path(GroupNode& node, std::uint64_t amount) noexcept;
+  bool lacks(const Groups& other, const GroupNode* theirs, const GroupNode* mine) noexcept;
   Runnable* take_from(GroupNode& member) noexcept;
   Runnable* pop_runnable_of(GroupNode& lowest) noexcept;
   [[nodiscard]] std::uint64_t spent_by_group_0() const noexcept {
@@ -118,6 +124,7 @@ class Groups {
   RankedLock<LockRank::kGroups> lock_;  // guards everything below, and this worker's nodes
   std::atomic<std::int64_t> size_;      // queued runnables
   GroupNode top_ = {};                  // the highest circle, in which group 0 has no node
+  std::int64_t members_ = 0;            // of the highest circle
   std::uint64_t group_0_spent_ = 0;
   std::uint64_t arrivals_ = 0;
 };

@@ -106,6 +106,8 @@ class Scheduler {
   [[nodiscard]] bool keeps_turn(Worker& worker, const Runnable& running) noexcept {
     return worker.has_other_groups() && keeps_turn_among_groups(worker, running);
   }
+  // Called at the end of a slice of `group` at which nothing else is ready on this worker.
+  void go_on_alone(Worker& worker, std::uint32_t group) noexcept;
   // Any thread. Queues `runnable` in the injector.
   void inject(Runnable* runnable) noexcept;
 
@@ -226,6 +228,7 @@ class Scheduler {
   Runnable* begin_next_turn(Worker& worker, const Runnable* yielding) noexcept;
   Runnable* begin_turn_of(Worker& worker, std::uint32_t group) noexcept;
   Runnable* begin_least_turn(Worker& worker) noexcept;
+  void spread_groups(Worker& worker, std::uint32_t running) noexcept;
   Runnable* take_oldest_in_turn(Worker& worker) noexcept;
   Runnable* take_newest_in_turn(Worker& worker) noexcept;
   void queue_injected(Worker& worker) noexcept;

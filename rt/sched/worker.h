@@ -120,6 +120,7 @@ struct WorkerFairness {
   std::int64_t yield_bar;     // 0, or kOutOfReach
   std::int64_t dispatch_ops;  // the ops that a dispatch counts as
   FairSource fair_source;     // the queue that the next fair round takes from
+  std::uint8_t rounds;        // since the worker has looked for a group that it lacks
   bool may_hide_group_0;      // during a turn of another group: the deque may hold runnables of group 0
   // The group whose turn it is, and when the turn began by TurnMeter::clock().
   std::uint32_t turn_of = kNobody;
@@ -131,6 +132,8 @@ struct WorkerFairness {
   } asked;
 
   static constexpr std::int64_t kOutOfReach = INT64_MAX;
+  // In fair rounds, of some 20 us each: a theft holds its victim up for a moment.
+  static constexpr std::uint8_t kSpreadInterval = 16;
   // Some 10 to 25 us: many times the cost of choosing the next group, and too short for a user to notice.
   static constexpr std::uint64_t kMaxTurnTicks = 50'000;
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};

@@ -577,6 +577,147 @@ TEST(fairness, each_of_several_cages_takes_what_one_task_takes) {
   CHECK_LE(beside, shares.neighbour * (kCages + 1));
 }
 
+namespace {
+
+// A caged task spends 2,000,000 ops alone, `times` times; then a neighbour wakes and spends 300,000, as often.
+Shares after_time_alone(const janus_rt_config& config, std::uint64_t times) {
+  Shares shares;
+  run_in(config, [&] {
+    janus_channel* const begun = janus_channel_create(8, 1);
+    std::uint64_t word = 0;
+    auto spins = [&] {
+      while (!shares.is_over) {
+        if (!work(shares.others)) return JANUS_CANCELLED;
+        if (shares.others == times * 2'000'000 && janus_channel_send(begun, &word) != 0) return 1;
+      }
+      return 0;
+    };
+    auto cage = [&] { return run_cage(1, spins), 0; };
+    auto neighbour = [&] {
+      if (janus_channel_recv(begun, &word) != 0) return 1;
+      shares.others = 0;
+      for (std::uint64_t i = 0; i < times * 300; ++i) {
+        if (!work(shares.neighbour)) return JANUS_CANCELLED;
+      }
+      shares.is_over = true;
+      janus_channel_release(begun);
+      return 0;
+    };
+    Scope scope;
+    scope.go(neighbour);
+    scope.go(cage);
+    CHECK_EQ(scope.end(), 0);
+  });
+  return shares;
+}
+
+}  // namespace
+
+// What a group has spent while no other waited gives none that comes later a claim: else it would wait as long as it has
+// run alone. Time that a machine takes from a worker may be charged to either group, so one of five real runs is enough.
+TEST(fairness, a_group_that_has_run_alone_keeps_its_share_when_another_comes) {
+  const auto keeps_share = [](const Shares& shares) { return shares.others * 6 >= shares.neighbour; };
+  CHECK(keeps_share(after_time_alone(deterministic(1, 1), 1)));
+  bool has_kept = false;
+  for (int round = 0; round < 5 && !has_kept; ++round) has_kept = keeps_share(after_time_alone(with_workers(1), 10));
+  CHECK(has_kept);
+}
+
+// Nor does what it spends while another group waits that has spent more.
+TEST(fairness, a_group_that_catches_up_keeps_its_share_when_another_comes) {
+  Shares shares;
+  janus_channel* begin = nullptr;
+  std::uint64_t word = 0;
+  bool is_ahead = false;
+  auto spends = [&] {
+    is_ahead = true;
+    while (!shares.is_over) {
+      if (janus_yield_check(3'000'000) < 0) return JANUS_CANCELLED;
+    }
+    return 0;
+  };
+  auto comes = [&] {
+    if (janus_channel_recv(begin, &word) != 0) return 1;
+    while (!shares.is_over) {
+      if (!work(shares.others)) return JANUS_CANCELLED;
+    }
+    return 0;
+  };
+  auto ahead = [&] { return run_cage(1, spends), 0; };
+  auto late = [&] { return run_cage(1, comes), 0; };
+  run_in(deterministic(1, 1), [&] {
+    auto catches_up = [&] {
+      while (!is_ahead || shares.neighbour < 1'000'000) {
+        if (!work(shares.neighbour)) return JANUS_CANCELLED;
+      }
+      if (janus_channel_send(begin, &word) != 0) return 1;
+      const std::uint64_t before = shares.neighbour;
+      while (shares.others < 300'000) {
+        if (!work(shares.neighbour)) return JANUS_CANCELLED;
+      }
+      shares.neighbour -= before;
+      shares.is_over = true;
+      return 0;
+    };
+    begin = janus_channel_create(8, 1);
+    Scope scope;
+    scope.go(late);
+    scope.go(ahead);
+    scope.go(catches_up);
+    CHECK_EQ(scope.end(), 0);
+    janus_channel_release(begin);
+  });
+  CHECK_GE(shares.neighbour, 200'000u);
+}
+
+// A crowd that keeps both workers busy leaves several tasks of another group their share of both, although they begin
+// on one worker and nobody is idle who could steal them.
+TEST(fairness, several_tasks_of_a_group_get_its_share_of_each_worker) {
+  for (const bool is_caged : {false, true}) {
+    for (const int crowd : {1, 100}) {
+      Shares shares;
+      std::uint64_t beside = 0, root = 0;
+      const auto spin = [&shares](std::uint64_t& ops) {
+        while (!shares.is_over) {
+          if (!work(ops)) return JANUS_CANCELLED;
+        }
+        return 0;
+      };
+      auto attacks = [&] { return spin(shares.others); };
+      auto works = [&] { return spin(shares.neighbour); };
+      auto group = [&] { return run_cage(8, works), 0; };
+      auto cage = [&] { return run_cage(crowd, attacks), 0; };
+      std::uint64_t& of_measures = is_caged ? root : shares.neighbour;  // it is of group 0
+      auto measures = [&] {
+        while (shares.others < 300'000) {
+          if (!work(of_measures)) return JANUS_CANCELLED;
+        }
+        Scope scope;
+        if (is_caged) scope.go(group);
+        for (int i = 0; i < 8 && !is_caged; ++i) scope.go(works);
+        while (shares.neighbour < 100'000) {
+          if (!work(of_measures)) return JANUS_CANCELLED;
+        }
+        const Shares before = shares;
+        while (shares.neighbour < before.neighbour + 300'000) {
+          if (!work(of_measures)) return JANUS_CANCELLED;
+        }
+        beside = shares.others - before.others;
+        shares.is_over = true;
+        return static_cast<int>(scope.end());
+      };
+      run_in(deterministic(2, 1), [&] {
+        Scope scope;
+        scope.go(cage);
+        scope.go(measures);
+        CHECK_EQ(scope.end(), 0);
+      });
+      CHECK_LE(beside * 2, std::uint64_t{300'000} * 3);
+      CHECK_GE(beside * 6, std::uint64_t{300'000});
+    }
+  }
+}
+
 // The rule holds in deterministic mode, too, and the order is the same in each run.
 TEST(fairness, turns_of_groups_are_the_same_from_the_same_seed) {
   const auto order = [] {

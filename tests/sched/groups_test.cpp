@@ -352,6 +352,57 @@ TEST(groups, a_thief_takes_turns_of_all_but_group_0) {
   CHECK_EQ(turns.groups[1].steal(stolen, 32), std::size_t{0});
 }
 
+TEST(groups, a_worker_takes_of_a_group_that_it_lacks_if_another_has_several) {
+  Turns turns;
+  turns.add(1);
+  Groups &has = turns.groups[0], &lacks = turns.groups[1];
+  CHECK(lacks.take_lacking(has, 0) == nullptr);
+  turns.push(runnables[0], 1);
+  CHECK(lacks.take_lacking(has, 0) == nullptr);  // it is alone, and waits no less there
+  turns.push(runnables[1], 1);
+  CHECK(has.take_lacking(lacks, 0) == nullptr);
+  CHECK(lacks.take_lacking(has, 1) == nullptr);  // it is running there
+  Runnable* const taken = lacks.take_lacking(has, 0);
+  REQUIRE(taken == &runnables[0]);
+  CHECK_EQ(has.size(), 1);
+  turns.push(runnables[2], 1);
+  lacks.push(taken);
+  CHECK(lacks.take_lacking(has, 0) == nullptr);
+  CHECK(lacks.take_own(1) == taken);
+  CHECK(lacks.take_lacking(has, 0) == &runnables[1]);
+}
+
+// The tasks of a cage are in cages of their own, each alone in its own.
+TEST(groups, a_worker_takes_of_a_group_that_it_lacks_if_several_wait_below_it) {
+  Turns turns;
+  for (std::uint32_t group = 1; group < 5; ++group) turns.add(group, group == 1 ? 0 : 1);
+  Groups &has = turns.groups[0], &lacks = turns.groups[1];
+  turns.push(runnables[2], 2);
+  CHECK(lacks.take_lacking(has, 0) == nullptr);
+  turns.push(runnables[3], 3);
+  runnables[4].group = 4;
+  lacks.push(&runnables[4]);
+  CHECK(lacks.take_lacking(has, 0) == nullptr);
+  CHECK(lacks.take_own(4) == &runnables[4]);
+  CHECK(lacks.take_lacking(has, 0) == &runnables[2]);
+}
+
+TEST(groups, a_worker_takes_a_group_if_another_has_two_groups_more) {
+  Turns turns;
+  for (std::uint32_t group = 1; group < 5; ++group) turns.add(group);
+  Groups &has = turns.groups[0], &lacks = turns.groups[1];
+  turns.push(runnables[1], 1);
+  CHECK(lacks.take_lacking(has, 0) == nullptr);
+  turns.push(runnables[2], 2);
+  runnables[3].group = 3;
+  lacks.push(&runnables[3]);
+  CHECK(lacks.take_lacking(has, 0) == nullptr);
+  turns.push(runnables[4], 4);
+  CHECK(lacks.take_lacking(has, 0) == &runnables[1]);
+  lacks.push(&runnables[1]);
+  CHECK(lacks.take_lacking(has, 0) == nullptr);
+}
+
 TEST(groups, a_thief_takes_half) {
   Turns turns;
   turns.add(1);

@@ -61,6 +61,7 @@ template int yield<Path::kFast>(Task& task) noexcept;
   commit_slice(current_worker(), task);  // if the task has waited, it has a slice already
   begin_slice(current_worker(), task);
   task.yielded_free = false;
+  if (!scheduler.has_ready(current_worker())) scheduler.go_on_alone(current_worker(), task.group);
   if (scheduler.has_ready(current_worker()) || scheduler.is_deterministic()) {
     if (!scheduler.keeps_turn(current_worker(), task)) return yield<Path::kGeneral>(task);
     scheduler.sched_point();

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/spread.cpp — spreads groups over the workers. Each worker shares its time among the groups that wait at it,
+// and steals only when it has nothing to do. A crowd that keeps every worker busy would therefore keep another group at
+// the worker where its tasks were made, with a share of that worker alone. docs/decisions/0323
+//
+// INVARIANT groups-spread: let a worker have kSpreadInterval fair rounds, or slices, for each other worker. If a group
+// then has several runnables queued at one worker and none at another, or one worker has at least two groups more than
+// another, the other has taken one of them. Group 0 is among these groups, unless all its runnables are in a deque.
+#include "rt/sched/scheduler.h"
+
+namespace janus {
+
+namespace {
+
+Runnable* take_of_group_0(Worker& victim) noexcept {
+  Runnable* found = nullptr;
+  return victim.yielded.size() > 1 && victim.yielded.steal(&found, 1) == 1 ? found : nullptr;
+}
+
+}  // namespace
+
+// The turn is settled now and then, since a group that comes later has no claim to compensation for the time before.
+[[gnu::noinline]] void Scheduler::go_on_alone(Worker& worker, std::uint32_t group) noexcept {
+  if (worker.rounds == 0) turn_meter_.change(worker, group);
+  spread_groups(worker, group);
+}
+
+// `running` is the group of the runnable that has just run, which is in no queue.
+[[gnu::noinline]] void Scheduler::spread_groups(Worker& worker, std::uint32_t running) noexcept {
+  worker.rounds = (worker.rounds + 1) % WorkerFairness::kSpreadInterval;
+  if (worker.rounds != 0 || worker_count_ == 1) return;
+  Worker& victim = workers_[choose_victim(worker)];  // may be this worker, which lacks nothing that it has
+  const bool has_group_0 = running == 0 || worker.yielded.size() != 0 || worker.may_hide_group_0;
+  Runnable* taken = has_group_0 ? nullptr : take_of_group_0(victim);
+  if (taken == nullptr) taken = worker.groups.take_lacking(victim.groups, running);
+  if (taken == nullptr) return;
+  worker.counters.steals.add();
+  trace_event(worker, Event::kSteal, taken);
+  push_yielded(worker, taken);
+}
+
+}  // namespace janus
