@@ -26,7 +26,7 @@ from programs import ROOT
 from tools import CannotBuild, run_tool
 
 WORKERS = (1, 2, 4)
-NEIGHBOURS = ("computes", "talks", "spawns", "allocates", "yields")
+NEIGHBOURS = ("computes", "talks", "spawns", "allocates", "yields", "computes in eight tasks")
 NEIGHBOURS_WORKERS = (1, 2)  # of all neighbours but the one that computes
 # All rounds of a case take less than the 950 ms of each second that the kernel allows to real-time programs.
 MILLISECONDS, QUICK_MILLISECONDS = 40, 10

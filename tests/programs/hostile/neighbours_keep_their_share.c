@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // neighbours_keep_their_share [MILLISECONDS [ATTACK TASKS [NEIGHBOUR]]], or list: a neighbour computes, sends messages,
-// spawns, allocates or yields, first alone, then beside a cage of k attacking tasks. Measures the fraction of its work
+// spawns, allocates, yields or computes in eight tasks, first alone, then beside a cage of k attacking tasks. Measures the fraction of its work
 // that remains, and its longest wait for a turn. Timings are only printed; a fraction below a sixth is a failure with
 // one worker, where time is the processor time of this process, so that a busy machine seldom causes a failure. With
 // several workers the bound is a tenth. With a virtual clock operations are counted instead, and the bound is a quarter
@@ -85,16 +85,27 @@ static int give_way(share* mine) {
   return 0;
 }
 
+// A further task of the neighbour, whose rounds count as well.
+static int64_t compute_along(void* arg) {
+  share* const with = (share*)arg;
+  share mine = {.hash = 1};
+  while (!__atomic_load_n(&with->is_over, __ATOMIC_RELAXED) && compute(&mine) == 0)
+    __atomic_fetch_add(&with->rounds, 1, __ATOMIC_RELAXED);
+  return mine.hash == 0;
+}
+
 static const struct kind {
   const char* name;
   int (*round)(share* mine);
-  janus_task_fn partner;  // NULL: none
+  janus_task_fn partner;
+  int partners;
 } kinds[] = {
-    {"computes", compute, NULL},
-    {"talks", talk, echo},
-    {"spawns", spawn_some, NULL},
-    {"allocates", take_and_free, NULL},
-    {"yields", give_way, yield_until_closed},
+    {"computes", compute, NULL, 0},
+    {"talks", talk, echo, 1},
+    {"spawns", spawn_some, NULL, 0},
+    {"allocates", take_and_free, NULL, 0},
+    {"yields", give_way, yield_until_closed, 1},
+    {"computes in eight tasks", compute, compute_along, 7},
 };
 enum { kKinds = sizeof kinds / sizeof kinds[0] };
 static const struct kind* kind = &kinds[0];
@@ -102,9 +113,9 @@ static const struct kind* kind = &kinds[0];
 static int64_t live_beside(void* arg) {
   share* mine = (share*)arg;
   uint64_t last = clock_ns();
-  while (last < mine->until_ns && mine->rounds < mine->most) {
+  while (last < mine->until_ns && __atomic_load_n(&mine->rounds, __ATOMIC_RELAXED) < mine->most) {
     if (kind->round(mine) != 0) return -1;
-    ++mine->rounds;
+    __atomic_fetch_add(&mine->rounds, 1, __ATOMIC_RELAXED);
     const uint64_t now = clock_ns();
     if (now - last > mine->longest_gap_ns) mine->longest_gap_ns = now - last;
     last = now;
@@ -120,7 +131,7 @@ static share run_neighbour(uint64_t until_ns, uint64_t most) {
   if (kind->partner != NULL) {
     mine.there = janus_channel_create(sizeof(uint64_t), 1);
     mine.back = janus_channel_create(sizeof(uint64_t), 1);
-    spawn(house, kind->partner, &mine);
+    for (int i = 0; i < kind->partners; ++i) spawn(house, kind->partner, &mine);
   }
   spawn(house, live_beside, &mine);
   CHECK_EQ(close_cage(house), 0);
