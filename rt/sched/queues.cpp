@@ -74,11 +74,11 @@ Runnable* Scheduler::take_queued_in_turn(Worker& worker) noexcept {
 // Through the injector, so that the woken worker need not steal from our deque, with a heavy fence.
 [[gnu::noinline, gnu::cold]] void Scheduler::wake_with_newest(Worker& worker) noexcept {
   if (!idle_.wants_wake(Work::kFresh)) return;
-  const Entry newest = worker.ready.pop();
+  const Entry newest = pop_newest(worker);
   if (newest && !newest.was_woken())
     injector_.push(newest.runnable());
   else if (newest)
-    (void)worker.ready.push(newest);  // has room: it goes back to the slot that it has just left
+    put_back(worker, newest);
   wake_one();
 }
 
