@@ -19,13 +19,6 @@ bool does_group_0_wait(const Worker& worker, std::uint32_t group) noexcept {
 
 }  // namespace
 
-[[gnu::noinline]] Entry Scheduler::pop_newest(Worker& worker) noexcept {
-  return worker.ready.pop();
-}
-[[gnu::noinline]] void Scheduler::put_back(Worker& worker, Entry newest) noexcept {
-  (void)worker.ready.push(newest);
-}
-
 // While there are other groups. The group whose turn it is goes on until the turn is over (a-turn-lasts, worker.h;
 // docs/decisions/0303). `yielding`: the running runnable, which is in no queue, or nullptr. It goes on if this returns
 // nullptr.
@@ -49,7 +42,7 @@ bool does_group_0_wait(const Worker& worker, std::uint32_t group) noexcept {
       fetch_ready_ahead(worker);
       return runnable;
     }
-    put_back(worker, newest);
+    worker.ready.put_back(newest);
     worker.may_hide_group_0 = true;
     if (group != 0) {  // has become ready in this turn, and waits in no queue of its group
       TurnMeter::end_early(worker);
@@ -98,7 +91,7 @@ Runnable* Scheduler::begin_least_turn(Worker& worker) noexcept {
     if (Runnable* const first = begin_turn_of(worker, 0)) return first;
   }
   if (Runnable* const first = worker.groups.take_turn(worker.yielded)) return first;
-  if (Runnable* const newest = pop_newest(worker).runnable()) return newest;
+  if (Runnable* const newest = worker.ready.pop_apart().runnable()) return newest;
   return injector_.is_empty() ? nullptr : take_injected(worker);
 }
 
@@ -133,9 +126,9 @@ Runnable* Scheduler::take_oldest_in_turn(Worker& worker) noexcept {
 }
 
 Runnable* Scheduler::take_newest_in_turn(Worker& worker) noexcept {
-  const Entry newest = pop_newest(worker);
+  const Entry newest = worker.ready.pop_apart();
   if (!newest || newest.runnable()->group == worker.turn_of) return newest.runnable();
-  put_back(worker, newest);
+  worker.ready.put_back(newest);
   return nullptr;
 }
 
@@ -150,11 +143,11 @@ void Scheduler::queue_injected(Worker& worker) noexcept {
 // Moves the newest runnables of the deque to their groups' queues, up to the first of group 0 or of `kept`.
 void Scheduler::queue_newest(Worker& worker, std::uint32_t kept) noexcept {
   for (unsigned moved = 0; moved < kMaxMoved; ++moved) {
-    const Entry newest = pop_newest(worker);
+    const Entry newest = worker.ready.pop_apart();
     if (!newest) return;
     const std::uint32_t group = newest.runnable()->group;
     if (group == 0 || group == kept) {
-      put_back(worker, newest);
+      worker.ready.put_back(newest);
       return;
     }
     (void)queue_yielded(worker, newest.runnable());
@@ -168,9 +161,9 @@ void Scheduler::queue_newest(Worker& worker, std::uint32_t kept) noexcept {
   worker.turn_of = running.group;
   if (!injector_.is_empty()) return false;
   queue_newest(worker, running.group);
-  if (const Entry newest = pop_newest(worker)) {
+  if (const Entry newest = worker.ready.pop_apart()) {
     const bool is_own = newest.runnable()->group == running.group;
-    put_back(worker, newest);
+    worker.ready.put_back(newest);
     if (is_own) return false;
     worker.may_hide_group_0 = true;
   }

@@ -103,4 +103,12 @@ Deque::Steal Deque::steal_locked(Entry& out) noexcept {
   return Steal::kTaken;
 }
 
+[[gnu::noinline, gnu::cold]] Entry Deque::pop_apart() noexcept {
+  return pop();
+}
+
+[[gnu::noinline, gnu::cold]] void Deque::put_back(Entry newest) noexcept {
+  (void)push(newest);
+}
+
 }  // namespace janus

@@ -84,6 +84,11 @@ class Deque {
     return top_.load(std::memory_order_relaxed) >= bottom_.load(std::memory_order_relaxed);
   }
 
+  // Owner only. pop() for callers that are not hot, and its undoing: there is room, as the entry goes back to the slot
+  // that it has just left.
+  Entry pop_apart() noexcept;
+  void put_back(Entry newest) noexcept;
+
   // Owner only. The entry that pop() will return after `ahead` other entries, or an empty one. A hint: the entry may
   // already have been stolen.
   Entry upcoming(std::int64_t ahead) const noexcept {

@@ -17,7 +17,7 @@ namespace janus {
     if (wants_attention()) handle_attention(worker);
     bool was_deferred = false;
     // handle_attention() above, or hooks::on_all_idle() in sleep(), may have queued woken tasks in this worker's deque.
-    Runnable* found = pop_newest(worker).runnable();
+    Runnable* found = worker.ready.pop_apart().runnable();
     if (found == nullptr && !injector_.is_empty()) found = take_injected(worker);
     if (found == nullptr && backs_off) {
       backoff_park(worker);

@@ -74,11 +74,11 @@ Runnable* Scheduler::take_queued_in_turn(Worker& worker) noexcept {
 // Through the injector, so that the woken worker need not steal from our deque, with a heavy fence.
 [[gnu::noinline, gnu::cold]] void Scheduler::wake_with_newest(Worker& worker) noexcept {
   if (!idle_.wants_wake(Work::kFresh)) return;
-  const Entry newest = pop_newest(worker);
+  const Entry newest = worker.ready.pop_apart();
   if (newest && !newest.was_woken())
     injector_.push(newest.runnable());
   else if (newest)
-    put_back(worker, newest);
+    worker.ready.put_back(newest);
   wake_one();
 }
 

@@ -195,10 +195,6 @@ class Scheduler {
  private:
   friend struct DebuggerLayout;  // rt/abi/inspect/debugger.cpp
 
-  // For callers that are not hot: one text for all. put_back() has room, as the entry goes back to the slot that it has
-  // just left.
-  static Entry pop_newest(Worker& worker) noexcept;
-  static void put_back(Worker& worker, Entry newest) noexcept;
   // Queues an entry again that was popped and not wanted.
   void push_back(Worker& worker, Entry entry) noexcept;
   // Queues an entry for which the deque had no room.
