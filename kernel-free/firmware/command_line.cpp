@@ -80,8 +80,8 @@ Words parse_command_line(char* line, char** pointers) noexcept {
   words.devices = part_devices(next, words.argv);
   words.argc = static_cast<int>(words.devices - 1 - words.argv);
   if (words.argc != 0) return words;
-  // The line names no program: g_no_name takes the place of the nullptr that ended argv, and everything behind it moves
-  // up by one more place.
+  // The line names no program: moves the devices and their nullptr one place further, writes argv's nullptr before
+  // them, and puts g_no_name where that nullptr was.
   for (char** word = next + 1; word >= words.devices; --word) word[1] = word[0];
   *words.devices++ = nullptr;
   words.argv[0] = g_no_name;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// opcodes.h — the names of the opcodes. Both input languages have the same ones.
+// opcodes.h — the operations of the runtime (Spawn, Await, Yield, ...) that are lowered as instructions. LLVM IR and
+// .qtjir have the same names for them.
 #pragma once
 
 #include <array>

@@ -31,8 +31,8 @@ class PoolCharge {
   // Pays for `bytes` before a pool takes them. False: the root account does not have that much, and nothing has
   // happened.
   [[nodiscard]] bool grow(std::size_t bytes) noexcept;
-  // After grow() has failed: takes `bytes` as a debt, for a task that has paid for them itself, or without which
-  // nothing could go on. False: the debt would become too large.
+  // Call after grow() has failed: takes `bytes` unpaid, as a debt. Only if the task has paid for them from its own
+  // budget, or if nothing could go on without these bytes. False: the debt would become too large.
   [[nodiscard]] bool overdraw(std::size_t bytes) noexcept;
   // `bytes` of a pool have gone back to the machine.
   void shrink(std::size_t bytes) noexcept { add_headroom(bytes); }

@@ -237,7 +237,7 @@ static unsigned flag_of(char c) {
       return kAlternate;
     case '0':
       return kZero;
-    case '\'':  // ' separates thousands and I takes the locale's digits; the C locale, the only one here, has neither
+    case '\'':  // asks for separators between thousands, and 'I' for the locale's digits; the C locale has neither
     case 'I':
       return kIgnored;
     default:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pay.h: charges for loops of this library whose length is an argument of the caller's. Loops over existing memory
-// (mem*, str*) have no such checks: they end where the memory ends.
+// pay.h: charges for work of this library whose length a caller can choose: calloc, qsort, printf. The functions mem*
+// and str* charge nothing: they end where their caller's memory ends.
 #pragma once
 
 #include <stddef.h>

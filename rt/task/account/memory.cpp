@@ -30,7 +30,8 @@ MemoryCache* memory_cache_of(Runtime& runtime, Worker* worker) noexcept {
   return reinterpret_cast<std::uintptr_t>(block) % kPageBytes == 0;
 }
 
-// After a draw that failed. 0: it was drawn after all, maybe after a wait; otherwise the reason why not.
+// Called when `payer` could not pay for `bytes`: gives back idle stacks if that may help, or waits for budget. 0: the
+// bytes are paid for now; otherwise the error.
 [[gnu::noinline, gnu::cold]] int reserve_slow(Runtime& runtime, Worker* worker, Task* task, Account* payer,
                                               std::uint64_t bytes) noexcept {
   // Unmaps idle stacks, so that the root's memory that they hold can serve blocks.

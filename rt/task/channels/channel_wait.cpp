@@ -104,8 +104,9 @@ unsigned wake_leaving(Worker* worker, Channel& channel, unsigned most) noexcept 
 
 namespace {
 
-// Called by a task that was woken with kLookAgain: wakes some of the others. If the last reference is given up, the
-// caller that does so wakes the rest, and the lock may be unlocked for good.
+// Called by a task that was woken with kLookAgain: wakes some of the other waiters. If the channel's last reference is
+// gone already, it wakes none: release_channel() wakes them. The lock may then have been unlocked for good, hence
+// lock_as_guest().
 [[gnu::noinline, gnu::cold]] void wake_others(Channel& channel, std::uint32_t secret) noexcept {
   LockOwner* const me = owner_in(channel, &current_worker());
   const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);

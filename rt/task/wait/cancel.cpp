@@ -75,8 +75,8 @@ void fence_members(CancelWalk& walk) noexcept {
   walk.unpaid += price::kFence;
 }
 
-// Tells some of the members that are still to be told. False: there are none. Told members are behind all others in the
-// list; one that joined since the nursery was marked may be told needlessly.
+// Tells some of the members that are still to be told. False: there are none. Told members move to the end of the list,
+// so the first told one ends the walk. A member that joins behind them is not told: the nursery was marked before.
 bool tell_some(Worker* worker, Nursery& nursery, CancelWalk& walk) noexcept {
   LockGuard guard(nursery.lock);
   for (; !walk.is_part(); ++walk.unpaid) {

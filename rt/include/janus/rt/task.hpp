@@ -38,7 +38,7 @@ class Task {
     if (!record_) return error_;
     std::int64_t value = 0;
     const int waited = janus_task_join(handle_, &value);
-    // The handle is stale if its nursery was destroyed; the record still has the result.
+    // JANUS_E_STALE is no failure if the task has ended: its nursery was destroyed, but the record has the result.
     if (waited < 0 && !(waited == JANUS_E_STALE && record_->has_ended())) return detail::error_of(waited);
     Result<T> result = outcome(value);
     id_ = id();
