@@ -56,6 +56,8 @@ class Tokens {
   const std::unordered_map<std::size_t, std::string>& escaped_names() const { return escaped_names_; }
   std::size_t begin_of(std::size_t i) const { return (*this)[i].offset; }
   std::size_t end_of(std::size_t i) const { return (*this)[i].offset + (*this)[i].length; }
+  // Names of types that are no structures: `%size = type i64` makes %size the same type as i64. By name.
+  std::unordered_map<std::string_view, std::string> type_aliases;
   // The tokens of [first, last), joined by single spaces.
   std::string joined(std::size_t first, std::size_t last) const;
   // The source text from the first to before the last token.

@@ -5,6 +5,7 @@
 #include "ll_nurseries.h"
 #include "ll_rewrite.h"
 #include "ll_tasks.h"
+#include "types.h"
 
 namespace janus::lower {
 namespace {
@@ -179,7 +180,8 @@ std::string profile_of(Source& source, const Tokens& tokens, const Module& modul
 }  // namespace
 
 bool lower_ll(Source& source, const Options& options, const TakePiece& take) {
-  const Tokens tokens(source);
+  Tokens tokens(source);
+  read_type_aliases(tokens);
   const Module module = parse_module(tokens);
   const bool is_typed = has_typed_pointers(tokens, options);
   if (is_typed && options.llvm_version >= 17)

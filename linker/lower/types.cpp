@@ -75,6 +75,37 @@ bool begins_type(const Tokens& tokens, std::size_t i) {
   }
 }
 
+namespace {
+
+// The tokens of a type, joined by single spaces, with what aliases stand for in their place.
+std::string text_of_type(const Tokens& tokens, std::size_t first, std::size_t end) {
+  if (tokens.type_aliases.empty()) return tokens.joined(first, end);
+  std::string text;
+  for (std::size_t i = first; i < end; ++i) {
+    if (i != first) text += ' ';
+    const auto alias =
+        tokens.kind(i) == TokenKind::kLocal ? tokens.type_aliases.find(tokens.name(i)) : tokens.type_aliases.end();
+    if (alias != tokens.type_aliases.end())
+      text += alias->second;
+    else
+      text += tokens.text(i);
+  }
+  return text;
+}
+
+}  // namespace
+
+void read_type_aliases(Tokens& tokens) {
+  for (std::size_t i = 0; !tokens.is_end(i); ++i) {
+    if (!tokens.is_word(i, "type") || i < 2 || !tokens.is_punctuation(i - 1, '=')) continue;
+    if (tokens.kind(i - 2) != TokenKind::kLocal || tokens.is_word(i + 1, "opaque")) continue;
+    const bool is_structure =
+        tokens.is_punctuation(i + 1, '{') || (tokens.is_punctuation(i + 1, '<') && tokens.is_punctuation(i + 2, '{'));
+    if (is_structure) continue;
+    if (const auto type = parse_type(tokens, i + 1)) tokens.type_aliases.emplace(tokens.name(i - 2), type->text);
+  }
+}
+
 std::optional<ParsedType> parse_type(const Tokens& tokens, std::size_t i) {
   if (!begins_type(tokens, i)) return std::nullopt;
   const std::size_t first = i;
@@ -92,14 +123,14 @@ std::optional<ParsedType> parse_type(const Tokens& tokens, std::size_t i) {
       i += 1;
       type.result.reset();
     } else if (tokens.is_punctuation(i, '(')) {
-      type.result = tokens.joined(first, i);
+      type.result = text_of_type(tokens, first, i);
       type.parameters = i;
       i = tokens.behind_group(i);
     } else {
       break;
     }
   }
-  type.text = tokens.joined(first, i);
+  type.text = text_of_type(tokens, first, i);
   type.end = i;
   return type;
 }

@@ -19,7 +19,9 @@ struct ParsedType {
 
 // Whether a type may begin at the token. A local name may: that of a named type.
 bool begins_type(const Tokens& tokens, std::size_t i);
-// Parses the type at token `i`, if there is one.
+// Finds the aliases of a module. Each has to be defined before it is used, as LLVM wants it.
+void read_type_aliases(Tokens& tokens);
+// Parses the type at token `i`, if there is one. Aliases stand as what they are.
 std::optional<ParsedType> parse_type(const Tokens& tokens, std::size_t i);
 
 // N of iN, 0 for any other type.
@@ -33,7 +35,6 @@ bool is_storable(std::string_view type);
 // Whether the target features of a function decide how the function takes or returns a value of the type: true for a
 // vector, and for a type that may contain one. A helper and its callers may have different features, so such a value is
 // passed in memory.
-// A helper and the functions that call it may have different features, so that it gets the value in memory.
 bool depends_on_features(std::string_view type);
 // Whether a load of the type from a block that is aligned to 16 bytes must state an alignment that is smaller than the
 // natural one.
