@@ -95,6 +95,10 @@ std::string text_of_type(const Tokens& tokens, std::size_t first, std::size_t en
 
 }  // namespace
 
+// An alias may name another one twice, which doubles the length of its text. One that is longer than this stays a
+// type of its own.
+constexpr std::size_t kMaxAliasBytes = 1024;
+
 void read_type_aliases(Tokens& tokens) {
   for (std::size_t i = 0; !tokens.is_end(i); ++i) {
     if (!tokens.is_word(i, "type") || i < 2 || !tokens.is_punctuation(i - 1, '=')) continue;
@@ -102,7 +106,8 @@ void read_type_aliases(Tokens& tokens) {
     const bool is_structure =
         tokens.is_punctuation(i + 1, '{') || (tokens.is_punctuation(i + 1, '<') && tokens.is_punctuation(i + 2, '{'));
     if (is_structure) continue;
-    if (const auto type = parse_type(tokens, i + 1)) tokens.type_aliases.emplace(tokens.name(i - 2), type->text);
+    const auto type = parse_type(tokens, i + 1);
+    if (type && type->text.size() <= kMaxAliasBytes) tokens.type_aliases.emplace(tokens.name(i - 2), type->text);
   }
 }
 

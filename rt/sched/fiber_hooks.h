@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/fiber_hooks.h — tells a sanitizer on which stack a thread runs. The runtime that ships is not built with
 // one, and every hook is empty. Hosted builds link arch/hosted/fiber_hooks.cpp, and builds that watch the runtime
-// itself for races link tests/hosted_platform/fiber_hooks_thread.cpp. Only this file decides whether
-// fibers are watched.
+// itself for races link tests/hosted_platform/fiber_hooks_thread.cpp. Only this file decides whether fibers are watched.
 //
 // Around a switch, in the very function that calls janus_context_switch (or janus_run_on_stack):
 //   before_switch(mine, theirs);  janus_context_switch(...);  after_switch(mine);     // back on my stack

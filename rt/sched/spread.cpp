@@ -3,9 +3,9 @@
 // and steals only when it has nothing to do. A crowd that keeps every worker busy would therefore keep another group at
 // the worker where its tasks were made, with a share of that worker alone. docs/decisions/0323
 //
-// INVARIANT groups-spread: let a worker have kSpreadInterval fair rounds, or slices, for each other worker. If a group
-// then has several runnables queued at one worker and none at another, or one worker has at least two groups more than
-// another, the other has taken one of them. Group 0 is among these groups, unless all its runnables are in a deque.
+// Every kSpreadInterval fair rounds, or slices that end with nothing else ready, a worker looks at one other worker. A look
+// finds a group that this worker lacks if the group has the next turn there just then, so how long a group stays at one
+// worker has no firm bound. Of group 0 it finds what waits in the yield queue, not what is in the deque.
 #include "rt/sched/scheduler.h"
 
 namespace janus {

@@ -241,6 +241,11 @@ def brackets_without_end(count):
     return 'll', 'define void @f(ptr %p) {\n  ret void\n}\n' + '@g = alias void (), bitcast (< ptr @f)\n' * count
 
 
+def chain_of_type_names(count):
+    """Each names the one before twice, so that the text of what it stands for is twice as long."""
+    return 'll', '%a0 = type i64\n' + ''.join(f'%a{i} = type [1 x {{ %a{i - 1}, %a{i - 1} }}]\n' for i in range(1, count))
+
+
 def seconds_for(kind, count):
     """Processor time for such a module: the least of three runs, since other programs disturb some."""
     suffix, text = kind(count)
@@ -259,7 +264,8 @@ def time_grows_as_the_file():
     for kind, count, what in ((block_of_sends, 20000, 'instructions in a block'), (chain_of_joins, 5000, 'joins of one handle behind phi nodes'),
                               (joins_of_one_register, 5000, 'joins of one register for the tasks of many nurseries'),
                               (cancels_of_the_outermost, 5000, 'cancels and joins of what is outside of deep nurseries'),
-                              (chain_of_aliases, 20000, 'aliases of aliases'), (brackets_without_end, 5000, 'brackets that are not closed')):
+                              (chain_of_aliases, 20000, 'aliases of aliases'),
+                              (chain_of_type_names, 10000, 'names of types that name others twice'), (brackets_without_end, 5000, 'brackets that are not closed')):
         few, many = seconds_for(kind, count), seconds_for(kind, 4 * count)
         tap.check(f'four times as many {what} take four times as long, not sixteen times', many < 8 * few, f'{few:.2f} s, {many:.2f} s')
 
