@@ -108,7 +108,7 @@ inline constexpr unsigned kFairSources = 3;
 // (end_turn_early()). Between two turns the cost of the last one is measured (turn_meter.h), and the group that has
 // spent least gets the next one (among_groups.cpp), which begins with its runnable that has waited longest. A runnable
 // that yields lets only runnables of its own group run. docs/decisions/0303,
-// tests/conformance/fairness_test.cpp
+// tests/api/fairness_test.cpp
 //
 // The fast paths handle group 0 alone, and require until_fair to be above a bar, which is 0 or kOutOfReach. So their
 // one comparison that detects a fair round also detects other groups. A dispatch requires that there are none: its bar

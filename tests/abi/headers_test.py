@@ -63,7 +63,7 @@ def nothing_escapes_the_frozen_list():
 
 def who_may_call_is_tried():
     tests = here.parent
-    outside = (tests / 'conformance/tasks_test.cpp').read_text().split('a_thread_outside_is_no_task)')[1].split('\n}\n')[0]
+    outside = (tests / 'api/tasks_test.cpp').read_text().split('a_thread_outside_is_no_task)')[1].split('\n}\n')[0]
     inside = (tests / 'programs/hostile/tasks_make_no_runtimes.c').read_text()
     marked = {}
     for notes, name in re.findall(r'((?:^// .*\n)+)^(?!//)[^\n;(]*?\b(janus_\w+)\(', rt_h, re.M):

@@ -24,14 +24,14 @@ BUILDS = {
 
 # Reduces tests at the gate, by the environment that they read. Builds besides the first only repeat the tests of
 # `build` with other compilers and options, so loops of thousands become loops of hundreds there
-# (tests/conformance/world.h scaled()); only gcc compiles programs; a program whose order must be the same each time
+# (tests/api/world.h scaled()); only gcc compiles programs; a program whose order must be the same each time
 # runs 5 times, not 20. `--all`, or a suite by name, runs everything.
 FEWER = {'JANUS_TEST_FEW': '1'}
 LESS_AT_GATE = {'build': {'JANUS_TEST_COMPILERS': 'gcc', 'JANUS_TEST_RUNS': '5'}, 'build-clang': FEWER, 'build-debug': FEWER}
 
 # Seconds of processor time that the tests of a suite may take, in all builds together. Lists all suites.
 BUDGETS = {
-    'abi': 300, 'arch': 60, 'base': 60, 'bench': 200, 'budget': 120, 'conformance': 900, 'debugger': 120, 'docs': 200,
+    'abi': 300, 'arch': 60, 'base': 60, 'bench': 200, 'budget': 120, 'api': 900, 'debugger': 120, 'docs': 200,
     'first-hour': 600, 'harness': 60, 'hosted': 600, 'hostile': 900, 'image': 120, 'kernel-free': 60, 'layers': 60, 'linker': 150,
     'linux': 60, 'lower': 120, 'mem': 150, 'models': 300, 'offsets': 60, 'programs': 400, 'qemu': 1500, 'sched': 200, 'stress': 250, 'task': 300,
 }
@@ -41,17 +41,17 @@ BUDGETS = {
 SECOND_TIER = [
     ('.*', 'first-hour-.*'), ('.*', 'docs-(commands|embedding|tutorial|worlds)'), ('.*', 'image.*'), ('.*', 'bench.*'),
     ('.*', 'debugger'), ('.*', 'valgrind'), ('.*', 'abi-hosts'), ('.*', 'lower-(fuzz|outputs)'),
-    ('.*', 'qemu-(guests|gate|linux-[12])'), ('.*', 'kernel-free-(odd-machines|output)'), ('.*', 'hostile-(all|init|bare-[14])'), ('.*', 'model-mistakes'), ('.*', '.*-bare-4'), ('.*', '(?!linux|conformance).*-init'),
-    ('build-(clang|debug)', '.*-bare-1'), ('build-(clang|debug)', 'conformance-worlds'),
-    ('build-(clang|debug)', '(programs|kernel-free-programs|qemu-linux|abi-program|own-fault|prices|hostile|janus-cc)(-.*)?'),
+    ('.*', 'qemu-(guests|gate|linux-[12])'), ('.*', 'kernel-free-(odd-machines|output)'), ('.*', 'hostile-(all|init|bare-[14])'), ('.*', 'model-mistakes'), ('.*', '.*-bare-4'), ('.*', '(?!linux|api).*-init'),
+    ('build-(clang|debug)', '.*-bare-1'), ('build-(clang|debug)', 'api-worlds'),
+    ('build-(clang|debug)', '(programs|kernel-free-programs|qemu-linux|api-program|own-fault|prices|hostile|janus-cc)(-.*)?'),
     ('build-coverage', '.*'),
 ]
 COVERAGE = 'coverage of rt'  # a result that the tests of build-coverage add to the tally, like a test
 
 # The minimum number of results of tests whose names match, so that no environment loses its tests unnoticed.
 FLOORS = {
-    'gate': [('^(arch|base|budget|config|conformance|mem|sched|stress|task)$', 420 * 3), ('-bare-1$', 406), ('-bare-2$', 420)],
-    'all': [('^(arch|base|budget|config|conformance|mem|sched|stress|task)$', 420 * 3), ('-bare-1$', 406 * 3), ('-bare-2$', 420),
+    'gate': [('^(arch|base|budget|config|api|mem|sched|stress|task)$', 420 * 3), ('-bare-1$', 406), ('-bare-2$', 420)],
+    'all': [('^(arch|base|budget|config|api|mem|sched|stress|task)$', 420 * 3), ('-bare-1$', 406 * 3), ('-bare-2$', 420),
             ('-bare-4$', 415)],
 }
 FLOORS_WITH_KERNEL = {'gate': [('-init$', 200)], 'all': [('-init$', 620)]}

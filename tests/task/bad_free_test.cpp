@@ -8,7 +8,7 @@
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/record/channel.h"
 #include "rt/task/record/runtime.h"
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 
 namespace janus::test {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "rt/abi/entry/global_runtime.h"
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 
 namespace janus::test {
 

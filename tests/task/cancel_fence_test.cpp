@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cancel_fence_test.cpp — a heavy fence interrupts every CPU that the process runs on, so a cancel makes one only where
 // it meets a task that may be about to wait. One worker, so that no task is stolen.
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 #include "tests/fake_platform/fake_platform.h"
 
 namespace janus::test {

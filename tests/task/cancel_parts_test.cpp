@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 
 namespace janus::test {
 

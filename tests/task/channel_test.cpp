@@ -2,7 +2,7 @@
 // channel_test.cpp — channels used from several workers, from threads outside tasks and from tasks of other runtimes,
 // and cancels in the middle of a hand-over. A message arrives once, or its sender learns that it did not arrive.
 #include "rt/abi/entry/global_runtime.h"
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 #include "tests/harness/thread_group.h"
 
 namespace janus::test {

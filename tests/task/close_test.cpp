@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // close_test.cpp — a channel with hundreds of waiting tasks is closed. The close takes effect at once for later calls;
 // the waiting tasks are woken in parts, and all are woken, whatever they do meanwhile.
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 
 namespace janus::test {
 

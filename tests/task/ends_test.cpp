@@ -2,7 +2,7 @@
 // ends_test.cpp — the ends of tasks, runtimes and waits that are easy to get wrong.
 #include <janus/llvm.h>
 #include "rt/sched/worker.h"
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 #include "tests/harness/thread_group.h"
 #include "tests/task/pipe.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // growth_test.cpp — growing stacks: a task gets the promised depth and little more, wherever its stack begins. A stack
 // grows by doubling, and its memory is charged to the task's account until the task ends.
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 
 namespace janus::test {
 

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "rt/task/wait/user_memory.h"
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 
 namespace janus::test {
 

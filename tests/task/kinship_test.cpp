@@ -7,7 +7,7 @@
 
 #include "rt/task/record/nursery.h"
 #include "rt/task/record/runtime.h"
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 
 namespace janus::test {
 

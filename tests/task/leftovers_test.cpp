@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // leftovers_test.cpp — a destroyed runtime has unmapped all its memory, whatever its tasks did and however they ended.
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 #include "tests/fake_platform/fake_platform.h"
 
 namespace janus::test {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // output_test.cpp — writing to a full pipe: which tasks wait, and which go on.
 #include "rt/task/report/log.h"
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 #include "tests/harness/thread_group.h"
 #include "tests/task/pipe.h"
 

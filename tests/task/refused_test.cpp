@@ -5,7 +5,7 @@
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/record/channel.h"
 #include "rt/task/record/runtime.h"
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 #include "tests/fake_platform/fake_platform.h"
 
 namespace janus::test {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // reports_test.cpp — the runtime's reports of tasks on standard error, and their limits: a long report shows only a
 // part of the tasks and names.
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 #include "tests/task/pipe.h"
 
 namespace janus::test {

@@ -6,7 +6,7 @@
 #include "rt/task/record/channel.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/children.h"
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 
 namespace janus::test {
 

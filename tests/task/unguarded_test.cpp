@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "rt/sched/worker.h"
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 #include "tests/fake_platform/fake_platform.h"
 #include "tests/task/pipe.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // waiting_thread_test.cpp — a thread outside tasks that awaits a nursery sleeps until it is woken: it neither spins nor
 // polls. The fake clock advances only during a sleep with a time limit, so polling would show.
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 #include "tests/fake_platform/fake_platform.h"
 #include "tests/harness/thread_group.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stats_test.cpp — janus_rt_stats counts each event exactly once, for known numbers of events.
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 
 namespace janus::test {
 

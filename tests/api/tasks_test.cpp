@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 
 extern "C" int janus_may_exit(void);  // for the C library (linker/start/program.h)
 

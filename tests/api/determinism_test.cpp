@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // determinism_test.cpp — the same program, seed and number of workers give exactly the same order of events.
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 
 namespace janus::test {
 

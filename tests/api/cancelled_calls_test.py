@@ -36,7 +36,7 @@ tap.check('the table has each function of the headers, and no other', declared =
 work = work_directory()
 janus_cc = install(sys.argv[1], work)
 program = work / 'cancelled_calls'
-done = build(janus_cc, root / 'tests/abi/cancelled_calls.c', program)
+done = build(janus_cc, root / 'tests/api/cancelled_calls.c', program)
 if tap.check('the program compiles without a word', done.returncode == 0 and not done.stderr, done.stderr):
     for setting in ({'JANUS_WORKERS': 1}, {'JANUS_WORKERS': 2}, {'JANUS_SEED': 1}):
         how = ' '.join(f'{name}={value}' for name, value in setting.items())

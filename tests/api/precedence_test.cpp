@@ -2,7 +2,7 @@
 // precedence_test.cpp — the result of a nursery, over all orders of up to four children: panic > failed > budget
 // exceeded > cancelled > success, and among equals the first. And its state, which tells whether it was cancelled, not
 // its result.
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 
 namespace janus::test {
 

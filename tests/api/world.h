@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/conformance/world.h — isolated runtimes for tests, so that one source runs as shipped, on a libc and under
+// tests/api/world.h — isolated runtimes for tests, so that one source runs as shipped, on a libc and under
 // every sanitizer, with any number of workers, deterministic or not. Sees rt.h alone.
 #pragma once
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# program_test.py BUILD ROOT COMPILER — tests/abi/program/*.cpp: rt.h and rt.hpp as a program sees them, compiled by the
+# program_test.py BUILD ROOT COMPILER — tests/api/program/*.cpp: rt.h and rt.hpp as a program sees them, compiled by the
 # installed janus-cc into one static file, and run with several numbers of workers and in deterministic mode. Speaks
 # TAP.
 import pathlib
@@ -17,7 +17,7 @@ settings = [{'JANUS_WORKERS': n} for n in (1, 2, 4, 8, 256)] + [{'JANUS_SEED': s
 tap = Tap()
 work = work_directory()
 janus_cc = install(sys.argv[1], work)
-sources = sorted((root / 'tests/abi/program').glob('*.cpp'))
+sources = sorted((root / 'tests/api/program').glob('*.cpp'))
 sources += [root / 'tests/harness' / name for name in ('runner.cpp', 'program_main.cpp')]
 program = work / 'program'
 done = run([janus_cc, '-std=c++20', '-O2', '-g', '-Wall', '-Wextra', '-Werror', '-I', root, *sources, '-o', program],

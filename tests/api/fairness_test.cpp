@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fairness_test.cpp — no task starves: loops with checks share a worker, and other workers take the tasks behind one
 // that never yields.
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 
 namespace janus::test {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nursery_rules_test.cpp — every observable rule of nurseries, on one, two, four and eight workers and in deterministic
 // mode.
-#include "tests/conformance/world.h"
+#include "tests/api/world.h"
 
 namespace janus::test {
 
