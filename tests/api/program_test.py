@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# program_test.py BUILD ROOT COMPILER — tests/api/program/*.cpp: rt.h and rt.hpp as a program sees them, compiled by the
-# installed janus-cc into one static file, and run with several numbers of workers and in deterministic mode. Speaks
-# TAP.
+# program_test.py BUILD ROOT COMPILER SOURCE... — the tests of SOURCE, which run in tasks (in_task.h), and those of
+# program/, compiled by the installed janus-cc into one static file, and run in main with several numbers of workers and
+# in deterministic mode. Speaks TAP.
 import pathlib
 import re
 import sys
@@ -17,7 +17,7 @@ settings = [{'JANUS_WORKERS': n} for n in (1, 2, 4, 8, 256)] + [{'JANUS_SEED': s
 tap = Tap()
 work = work_directory()
 janus_cc = install(sys.argv[1], work)
-sources = sorted((root / 'tests/api/program').glob('*.cpp'))
+sources = sys.argv[4:] + sorted((root / 'tests/api/program').glob('*.cpp'))
 sources += [root / 'tests/harness' / name for name in ('runner.cpp', 'program_main.cpp')]
 program = work / 'program'
 done = run([janus_cc, '-std=c++20', '-O2', '-g', '-Wall', '-Wextra', '-Werror', '-I', root, *sources, '-o', program],
@@ -26,7 +26,7 @@ if tap.check(f'janus-cc with {compiler} compiles the tests without a word', done
              done.stderr.decode()):
     for setting in settings:
         how = ' '.join(f'{name}={value}' for name, value in setting.items())
-        done = run([program, *sys.argv[4:]], timeout=120, env=environment(**setting))
+        done = run([program], timeout=120, env=environment(**setting))
         lines = done.stdout.decode(errors='replace').splitlines()
         why = []
         for line in lines:

@@ -2,7 +2,7 @@
 // rt.hpp: results move once, closures are destroyed once, failures are returned as values.
 #include <janus/rt.hpp>
 
-#include "tests/harness/tasks.h"
+#include "tests/api/in_task.h"
 
 namespace {
 
@@ -28,7 +28,7 @@ class Counted {
   int value_;
 };
 
-TEST(cpp, a_task_gives_what_its_closure_returns) {
+TASK_TEST(cpp, a_task_gives_what_its_closure_returns) {
   Nursery nursery;
   REQUIRE(nursery);
   auto number = nursery.spawn([] { return -7; });
@@ -40,7 +40,7 @@ TEST(cpp, a_task_gives_what_its_closure_returns) {
   CHECK(nursery.await().ok());
 }
 
-TEST(cpp, a_result_moves_out_once) {
+TASK_TEST(cpp, a_result_moves_out_once) {
   {
     Nursery nursery;
     auto task = nursery.spawn([] { return Counted(5); });
@@ -55,7 +55,7 @@ TEST(cpp, a_result_moves_out_once) {
   CHECK_EQ(alive.load(), 0);
 }
 
-TEST(cpp, a_result_that_nobody_takes_is_destroyed) {
+TASK_TEST(cpp, a_result_that_nobody_takes_is_destroyed) {
   {
     Nursery nursery;
     auto kept = nursery.spawn([] { return Counted(1); });
@@ -65,7 +65,7 @@ TEST(cpp, a_result_that_nobody_takes_is_destroyed) {
   CHECK_EQ(alive.load(), 0);
 }
 
-TEST(cpp, a_handle_outlives_its_nursery_with_the_result) {
+TASK_TEST(cpp, a_handle_outlives_its_nursery_with_the_result) {
   Task<Counted> task = [] {
     Nursery nursery;
     return nursery.spawn([] { return Counted(9); });
@@ -75,7 +75,7 @@ TEST(cpp, a_handle_outlives_its_nursery_with_the_result) {
   CHECK_EQ(alive.load(), 0);
 }
 
-TEST(cpp, a_move_only_closure_is_moved_in_and_destroyed_once) {
+TASK_TEST(cpp, a_move_only_closure_is_moved_in_and_destroyed_once) {
   {
     Nursery nursery;
     auto task = nursery.spawn([counted = Counted(3)] { return counted.value(); });
@@ -86,7 +86,7 @@ TEST(cpp, a_move_only_closure_is_moved_in_and_destroyed_once) {
   CHECK_EQ(alive.load(), 0);
 }
 
-TEST(cpp, closures_of_any_size_and_alignment_arrive_whole) {
+TASK_TEST(cpp, closures_of_any_size_and_alignment_arrive_whole) {
   struct alignas(128) Wide {
     char bytes[384];
   };
@@ -98,7 +98,7 @@ TEST(cpp, closures_of_any_size_and_alignment_arrive_whole) {
   CHECK_EQ(task.join().value(), 11);
 }
 
-TEST(cpp, the_closures_of_tasks_that_never_ran_are_destroyed) {
+TASK_TEST(cpp, the_closures_of_tasks_that_never_ran_are_destroyed) {
   {
     Nursery nursery;
     for (int i = 0; i < 200; ++i)
@@ -114,7 +114,7 @@ TEST(cpp, the_closures_of_tasks_that_never_ran_are_destroyed) {
   CHECK_EQ(alive.load(), 0);
 }
 
-TEST(cpp, spawning_in_a_closed_nursery_is_the_error_that_join_gives) {
+TASK_TEST(cpp, spawning_in_a_closed_nursery_is_the_error_that_join_gives) {
   {
     Nursery nursery;
     nursery.close();
@@ -128,7 +128,7 @@ TEST(cpp, spawning_in_a_closed_nursery_is_the_error_that_join_gives) {
   CHECK_EQ(alive.load(), 0);
 }
 
-TEST(cpp, a_closure_fails_by_the_error_it_returns) {
+TASK_TEST(cpp, a_closure_fails_by_the_error_it_returns) {
   Nursery nursery({.on_error = OnError::kCollect});
   auto bad = nursery.spawn([]() -> Result<int> { return Error{-42, JANUS_KIND_CHILD_FAILED}; });
   auto good = nursery.spawn([]() -> Result<int> { return 6; });
@@ -143,7 +143,7 @@ TEST(cpp, a_closure_fails_by_the_error_it_returns) {
   CHECK_EQ(result.error().kind, JANUS_KIND_CHILD_FAILED);
 }
 
-TEST(cpp, a_panic_is_a_value_to_whoever_joins) {
+TASK_TEST(cpp, a_panic_is_a_value_to_whoever_joins) {
   Nursery nursery({.on_error = OnError::kCollect});
   auto task = nursery.spawn([]() -> int { janus_task_panic("on purpose"); });
   const auto result = task.join();
@@ -152,7 +152,7 @@ TEST(cpp, a_panic_is_a_value_to_whoever_joins) {
   CHECK_EQ(nursery.await().error().kind, JANUS_KIND_PANIC);
 }
 
-TEST(cpp, value_of_a_failure_panics_the_task_that_asked) {
+TASK_TEST(cpp, value_of_a_failure_panics_the_task_that_asked) {
   Nursery nursery;
   auto task = nursery.spawn([] {
     const Result<int> failed = Error{-5, JANUS_KIND_CHILD_FAILED};
@@ -161,7 +161,7 @@ TEST(cpp, value_of_a_failure_panics_the_task_that_asked) {
   CHECK_EQ(task.join().error().code, JANUS_PANIC);
 }
 
-TEST(cpp, letting_a_handle_go_neither_cancels_nor_waits) {
+TASK_TEST(cpp, letting_a_handle_go_neither_cancels_nor_waits) {
   std::atomic<int> ran = 0;
   Nursery nursery;
   for (int i = 0; i < 100; ++i) nursery.spawn([&ran] { ran.fetch_add(1); });
@@ -169,7 +169,7 @@ TEST(cpp, letting_a_handle_go_neither_cancels_nor_waits) {
   CHECK_EQ(ran.load(), 100);
 }
 
-TEST(cpp, a_cancelled_task_says_so) {
+TASK_TEST(cpp, a_cancelled_task_says_so) {
   Nursery nursery;
   auto task = nursery.spawn([]() -> Result<int> {
     while (!cancelled()) (void)yield();
@@ -183,7 +183,7 @@ TEST(cpp, a_cancelled_task_says_so) {
   CHECK_EQ(task.id(), id);
 }
 
-TEST(cpp, the_destructor_waits) {
+TASK_TEST(cpp, the_destructor_waits) {
   std::atomic<bool> ended = false;
   {
     Nursery nursery;
@@ -195,7 +195,7 @@ TEST(cpp, the_destructor_waits) {
   CHECK(ended.load());
 }
 
-TEST(cpp, results_give_value_or) {
+TASK_TEST(cpp, results_give_value_or) {
   Result<Counted> good = Counted(1);
   Result<Counted> bad = Error{-1, JANUS_KIND_CANCELLED};
   CHECK_EQ(std::move(good).value_or(Counted(2)).value(), 1);
@@ -209,7 +209,7 @@ TEST(cpp, results_give_value_or) {
   CHECK_EQ(copy.error().code, 0);
 }
 
-TEST(cpp, channels_carry_what_only_moves) {
+TASK_TEST(cpp, channels_carry_what_only_moves) {
   {
     Channel<Counted> channel(4);
     Nursery nursery;
@@ -227,7 +227,7 @@ TEST(cpp, channels_carry_what_only_moves) {
   CHECK_EQ(alive.load(), 0);
 }
 
-TEST(cpp, messages_left_in_a_channel_are_destroyed_with_its_last_copy) {
+TASK_TEST(cpp, messages_left_in_a_channel_are_destroyed_with_its_last_copy) {
   {
     const Channel<Counted> channel(10);
     const Channel<Counted> copy = channel;
@@ -236,7 +236,7 @@ TEST(cpp, messages_left_in_a_channel_are_destroyed_with_its_last_copy) {
   CHECK_EQ(alive.load(), 0);
 }
 
-TEST(cpp, a_value_that_could_not_be_sent_is_still_there) {
+TASK_TEST(cpp, a_value_that_could_not_be_sent_is_still_there) {
   const Channel<Counted> channel(1);
   Counted first(1), second(2);
   CHECK(channel.try_send(std::move(first)).ok());
@@ -246,7 +246,7 @@ TEST(cpp, a_value_that_could_not_be_sent_is_still_there) {
   CHECK_EQ(channel.try_recv().error().code, JANUS_E_WOULD_BLOCK);
 }
 
-TEST(cpp, plain_values_travel_as_bytes) {
+TASK_TEST(cpp, plain_values_travel_as_bytes) {
   struct Point {
     int x, y;
   };
@@ -270,7 +270,7 @@ long fib(int n) {
   return left.join().value() + right;
 }
 
-TEST(cpp, a_recursion_of_tasks_gives_its_memory_back) {
+TASK_TEST(cpp, a_recursion_of_tasks_gives_its_memory_back) {
   CHECK_EQ(fib(16), 987);
   const std::uint64_t before = stats_of().bytes_in_use;
   for (int i = 0; i < 3; ++i) CHECK_EQ(fib(16), 987);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Null pointers, zeroed handles, forged handles and senseless values give errors, never crashes.
-#include "tests/harness/tasks.h"
+#include "tests/api/in_task.h"
 
 namespace {
 
 using namespace janus::test;
 
-TEST(bad_input, a_null_nursery_is_an_error_all_the_way_through) {
+TASK_TEST(bad_input, a_null_nursery_is_an_error_all_the_way_through) {
   janus_result result = {};
   CHECK_EQ(janus_nursery_spawn_in(nullptr, return_zero, nullptr, nullptr).raw, 0u);
   CHECK_LT(janus_last_error(), -4096);
@@ -20,7 +20,7 @@ TEST(bad_input, a_null_nursery_is_an_error_all_the_way_through) {
   CHECK_LT(janus_budget_grant64(nullptr, 0, 1), -4096);
 }
 
-TEST(bad_input, no_handle_and_forged_handles_are_errors) {
+TASK_TEST(bad_input, no_handle_and_forged_handles_are_errors) {
   for (std::uint64_t raw : {UINT64_C(0), UINT64_C(1), UINT64_C(0xdeadbeef), UINT64_MAX, UINT64_C(1) << 63,
                             janus_task_self().raw ^ (UINT64_C(1) << 40), janus_task_self().raw + 1}) {
     const janus_task forged = {raw};
@@ -34,7 +34,7 @@ TEST(bad_input, no_handle_and_forged_handles_are_errors) {
   }
 }
 
-TEST(bad_input, a_null_channel_is_invalid) {
+TASK_TEST(bad_input, a_null_channel_is_invalid) {
   int value = 0;
   CHECK_EQ(janus_channel_send(nullptr, &value), JANUS_E_INVALID);
   CHECK_EQ(janus_channel_recv(nullptr, &value), JANUS_E_INVALID);
@@ -47,7 +47,7 @@ TEST(bad_input, a_null_channel_is_invalid) {
   CHECK(janus_channel_create(SIZE_MAX / 2, 4) == nullptr);
 }
 
-TEST(bad_input, a_spawn_of_nothing_or_with_senseless_options_fails) {
+TASK_TEST(bad_input, a_spawn_of_nothing_or_with_senseless_options_fails) {
   janus_nursery* nursery = open_nursery();
   CHECK_EQ(janus_nursery_spawn_in(nursery, nullptr, nullptr, nullptr).raw, 0u);
   CHECK_EQ(janus_last_error(), JANUS_E_INVALID);
@@ -65,7 +65,7 @@ TEST(bad_input, a_spawn_of_nothing_or_with_senseless_options_fails) {
   CHECK_EQ(end(nursery), 0);
 }
 
-TEST(bad_input, senseless_nursery_options_give_no_nursery) {
+TASK_TEST(bad_input, senseless_nursery_options_give_no_nursery) {
   janus_nursery_options options = {};
   options.on_error = 7;
   CHECK(janus_nursery_open(nullptr, &options) == nullptr);
@@ -87,7 +87,7 @@ TEST(bad_input, senseless_nursery_options_give_no_nursery) {
   CHECK(janus_nursery_open(nullptr, &options) == nullptr);
 }
 
-TEST(bad_input, zeroes_in_options_are_the_defaults) {
+TASK_TEST(bad_input, zeroes_in_options_are_the_defaults) {
   const janus_nursery_options none = {};
   const janus_spawn_options plain = {};
   janus_nursery* nursery = janus_nursery_open(nullptr, &none);
@@ -96,7 +96,7 @@ TEST(bad_input, zeroes_in_options_are_the_defaults) {
   CHECK_EQ(end(nursery), 0);
 }
 
-TEST(bad_input, stacks_of_every_class_are_given) {
+TASK_TEST(bad_input, stacks_of_every_class_are_given) {
   janus_nursery* nursery = open_nursery();
   for (std::size_t size : {std::size_t{1}, std::size_t{8192}, std::size_t{8193}, std::size_t{65536},
                            std::size_t{1 << 20}, std::size_t{(1 << 20) + 1}, std::size_t{64 << 20}}) {
@@ -107,13 +107,13 @@ TEST(bad_input, stacks_of_every_class_are_given) {
   CHECK_EQ(end(nursery), 0);
 }
 
-TEST(bad_input, a_program_cannot_initialise_a_second_runtime) {
+TASK_TEST(bad_input, a_program_cannot_initialise_a_second_runtime) {
   CHECK_EQ(janus_rt_try_init(nullptr), JANUS_E_STATE);
   janus_rt_init({});
   CHECK_EQ(janus_task_id(), 1u);
 }
 
-TEST(bad_input, null_results_and_stats_are_ignored) {
+TASK_TEST(bad_input, null_results_and_stats_are_ignored) {
   janus_rt_stats(nullptr, nullptr);
   janus_stats stats = {};
   janus_rt_stats(nullptr, &stats);
@@ -124,7 +124,7 @@ TEST(bad_input, null_results_and_stats_are_ignored) {
 }
 
 // The functions listed in docs/abi.md under "Not in this release".
-TEST(bad_input, functions_of_a_later_release_answer_unsupported) {
+TASK_TEST(bad_input, functions_of_a_later_release_answer_unsupported) {
   std::int64_t number = 5;
   janus_select_case one = {nullptr, nullptr, JANUS_RECV, 0};
   const std::int64_t answers[] = {janus_sleep_ns(1),
@@ -145,7 +145,7 @@ TEST(bad_input, functions_of_a_later_release_answer_unsupported) {
   CHECK_EQ(janus_last_error(), JANUS_E_UNSUPPORTED);
 }
 
-TEST(bad_input, priorities_other_than_the_normal_one_are_refused) {
+TASK_TEST(bad_input, priorities_other_than_the_normal_one_are_refused) {
   janus_nursery* nursery = open_nursery();
   std::atomic<int> ran = 0;
   const struct {

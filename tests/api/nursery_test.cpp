@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nurseries through rt.h: states, results, cancellation, and nurseries left open.
-#include "tests/harness/tasks.h"
+#include "tests/api/in_task.h"
 
 namespace {
 
 using namespace janus::test;
 
-TEST(nursery, two_clean_children_are_success) {
+TASK_TEST(nursery, two_clean_children_are_success) {
   std::atomic<int> ran = 0;
   REQUIRE(janus_nursery_create() != nullptr);
   CHECK_EQ(janus_nursery_spawn(count_up, &ran), 0);
@@ -15,14 +15,14 @@ TEST(nursery, two_clean_children_are_success) {
   CHECK_EQ(ran.load(), 2);
 }
 
-TEST(nursery, a_failing_child_gives_its_own_value) {
+TASK_TEST(nursery, a_failing_child_gives_its_own_value) {
   std::int64_t failure = -4242;
   janus_nursery_create();
   janus_nursery_spawn(return_number, &failure);
   CHECK_EQ(janus_nursery_await_all(), -4242);
 }
 
-TEST(nursery, values_of_zero_or_more_are_success_whatever_their_width) {
+TASK_TEST(nursery, values_of_zero_or_more_are_success_whatever_their_width) {
   std::int64_t large = INT64_MAX;
   janus_nursery* nursery = open_nursery();
   const janus_task task = spawn(nursery, return_number, &large);
@@ -35,7 +35,7 @@ TEST(nursery, values_of_zero_or_more_are_success_whatever_their_width) {
   CHECK_EQ(result.errors, 0u);
 }
 
-TEST(nursery, a_child_that_returns_a_value_of_the_table_is_told_apart_by_kind) {
+TASK_TEST(nursery, a_child_that_returns_a_value_of_the_table_is_told_apart_by_kind) {
   for (std::int64_t code : {-1, -2, -3, -4}) {
     janus_nursery* nursery = open_nursery();
     const janus_task task = spawn(nursery, return_number, &code);
@@ -50,13 +50,13 @@ TEST(nursery, a_child_that_returns_a_value_of_the_table_is_told_apart_by_kind) {
   }
 }
 
-TEST(nursery, without_a_current_one_spawn_and_await_all_say_so) {
+TASK_TEST(nursery, without_a_current_one_spawn_and_await_all_say_so) {
   CHECK_EQ(janus_nursery_spawn(return_zero, nullptr), -1);
   CHECK_LT(janus_last_error(), -4096);
   CHECK_EQ(janus_nursery_await_all(), JANUS_E_STATE);
 }
 
-TEST(nursery, the_current_one_is_a_stack) {
+TASK_TEST(nursery, the_current_one_is_a_stack) {
   std::int64_t inner_failure = -70, outer_failure = -71;
   janus_nursery_create();
   janus_nursery_spawn(return_number, &outer_failure);
@@ -67,7 +67,7 @@ TEST(nursery, the_current_one_is_a_stack) {
   CHECK_EQ(janus_nursery_await_all(), JANUS_E_STATE);
 }
 
-TEST(nursery, opening_one_does_not_change_the_current_one) {
+TASK_TEST(nursery, opening_one_does_not_change_the_current_one) {
   std::atomic<int> ran = 0;
   janus_nursery_create();
   janus_nursery* other = open_nursery();
@@ -82,13 +82,13 @@ std::int64_t has_no_current_nursery(void*) {
   return janus_nursery_spawn(return_zero, nullptr) == -1 && janus_nursery_await_all() == JANUS_E_STATE ? 0 : -100;
 }
 
-TEST(nursery, a_task_starts_without_a_current_one) {
+TASK_TEST(nursery, a_task_starts_without_a_current_one) {
   janus_nursery_create();
   janus_nursery_spawn(has_no_current_nursery, nullptr);
   CHECK_EQ(janus_nursery_await_all(), 0);
 }
 
-TEST(nursery, the_pointer_of_create_is_a_handle_for_every_call_but_await) {
+TASK_TEST(nursery, the_pointer_of_create_is_a_handle_for_every_call_but_await) {
   std::atomic<int> ran = 0;
   auto* nursery = static_cast<janus_nursery*>(janus_nursery_create());
   CHECK_NE(spawn(nursery, count_up, &ran).raw, 0u);
@@ -99,7 +99,7 @@ TEST(nursery, the_pointer_of_create_is_a_handle_for_every_call_but_await) {
   CHECK_EQ(ran.load(), 1);
 }
 
-TEST(nursery, an_empty_one_goes_from_open_to_closed_by_close) {
+TASK_TEST(nursery, an_empty_one_goes_from_open_to_closed_by_close) {
   janus_nursery* nursery = open_nursery();
   CHECK_EQ(janus_nursery_state(nursery), JANUS_NURSERY_OPEN);
   CHECK_EQ(janus_nursery_destroy(nursery), JANUS_PENDING);
@@ -111,7 +111,7 @@ TEST(nursery, an_empty_one_goes_from_open_to_closed_by_close) {
   CHECK_EQ(janus_nursery_destroy(nursery), 0);
 }
 
-TEST(nursery, closing_with_a_live_child_waits_in_closing_and_takes_no_spawn) {
+TASK_TEST(nursery, closing_with_a_live_child_waits_in_closing_and_takes_no_spawn) {
   janus_nursery* nursery = open_nursery();
   const janus_task task = spawn(nursery, park_until_cancelled);
   CHECK_EQ(janus_nursery_close(nursery), 0);
@@ -123,7 +123,7 @@ TEST(nursery, closing_with_a_live_child_waits_in_closing_and_takes_no_spawn) {
   CHECK_EQ(end(nursery), 0);
 }
 
-TEST(nursery, a_cancelled_one_reports_cancelled) {
+TASK_TEST(nursery, a_cancelled_one_reports_cancelled) {
   janus_nursery* nursery = open_nursery();
   const janus_task task = spawn(nursery, yield_until_cancelled);
   CHECK(has_started(task));
@@ -139,7 +139,7 @@ TEST(nursery, a_cancelled_one_reports_cancelled) {
   CHECK_EQ(janus_nursery_destroy(nursery), 0);
 }
 
-TEST(nursery, the_first_failure_cancels_the_others) {
+TASK_TEST(nursery, the_first_failure_cancels_the_others) {
   std::int64_t failure = -77;
   janus_nursery* nursery = open_nursery();
   spawn(nursery, yield_until_cancelled);
@@ -151,7 +151,7 @@ TEST(nursery, the_first_failure_cancels_the_others) {
   CHECK_EQ(result.errors, 1u);
 }
 
-TEST(nursery, collect_lets_the_others_go_on_and_counts) {
+TASK_TEST(nursery, collect_lets_the_others_go_on_and_counts) {
   std::int64_t failure = -78;
   std::atomic<int> ran = 0;
   janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_COLLECT);
@@ -173,7 +173,7 @@ std::int64_t fail_when_cancelled(void* has_begun) {
   return -90;
 }
 
-TEST(nursery, an_error_beats_cancellation) {
+TASK_TEST(nursery, an_error_beats_cancellation) {
   janus_nursery* nursery = open_nursery();
   std::atomic<bool> has_begun{false};
   spawn(nursery, fail_when_cancelled, &has_begun);
@@ -189,7 +189,7 @@ std::int64_t panic_with_words(void*) {
   janus_task_panic("as the test wants it");
 }
 
-TEST(nursery, a_panic_beats_a_failure) {
+TASK_TEST(nursery, a_panic_beats_a_failure) {
   std::int64_t failure = -79;
   janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_COLLECT);
   spawn(nursery, return_number, &failure);
@@ -208,7 +208,7 @@ std::int64_t cancel_before_start(void* counter) {
   return janus_nursery_await(nursery, nullptr) + janus_nursery_destroy(nursery) == JANUS_CANCELLED ? 0 : -1000;
 }
 
-TEST(nursery, a_task_cancelled_before_its_start_never_runs) {
+TASK_TEST(nursery, a_task_cancelled_before_its_start_never_runs) {
   const janus_stats stats = stats_of();
   if (stats.workers != 1) SKIP("another worker may be quick enough to start it");
   std::atomic<int> ran = 0;
@@ -223,7 +223,7 @@ std::int64_t note_cancelled(void* seen) {
   return JANUS_CANCELLED;
 }
 
-TEST(nursery, with_run_cancelled_the_function_is_called_all_the_same) {
+TASK_TEST(nursery, with_run_cancelled_the_function_is_called_all_the_same) {
   std::atomic<int> seen = 0;
   janus_nursery* nursery = open_nursery();
   for (int i = 0; i < 100; ++i) CHECK_NE(spawn(nursery, note_cancelled, &seen, JANUS_SPAWN_RUN_CANCELLED).raw, 0u);
@@ -255,7 +255,7 @@ std::int64_t with_inner_nursery(void* arg) {
   return status;
 }
 
-TEST(nursery, cancelling_the_outer_one_reaches_the_inner_child_and_unwinds_inside_out) {
+TASK_TEST(nursery, cancelling_the_outer_one_reaches_the_inner_child_and_unwinds_inside_out) {
   Log log;
   janus_nursery* outer = open_nursery();
   const janus_task task = spawn(outer, with_inner_nursery, &log);
@@ -279,7 +279,7 @@ std::int64_t leave_open(void* counter) {
   return 5;
 }
 
-TEST(nursery, nurseries_left_open_are_awaited_after_success) {
+TASK_TEST(nursery, nurseries_left_open_are_awaited_after_success) {
   std::atomic<int> ran = 0;
   janus_nursery* nursery = open_nursery();
   const janus_task task = spawn(nursery, leave_open, &ran);
@@ -295,7 +295,7 @@ std::int64_t leave_open_and_fail(void*) {
   return -33;
 }
 
-TEST(nursery, nurseries_left_open_are_cancelled_after_a_failure) {
+TASK_TEST(nursery, nurseries_left_open_are_cancelled_after_a_failure) {
   janus_nursery* nursery = open_nursery();
   spawn(nursery, leave_open_and_fail);
   CHECK_EQ(end(nursery), -33);
@@ -307,13 +307,13 @@ std::int64_t leave_a_failure_unread(void*) {
   return 0;
 }
 
-TEST(nursery, a_failure_that_nobody_read_becomes_the_tasks_own) {
+TASK_TEST(nursery, a_failure_that_nobody_read_becomes_the_tasks_own) {
   janus_nursery* nursery = open_nursery();
   spawn(nursery, leave_a_failure_unread);
   CHECK_EQ(end(nursery), -34);
 }
 
-TEST(nursery, opened_ones_may_be_awaited_in_any_order) {
+TASK_TEST(nursery, opened_ones_may_be_awaited_in_any_order) {
   janus_nursery* nurseries[3] = {open_nursery(), open_nursery(), open_nursery()};
   for (janus_nursery* nursery : nurseries) spawn(nursery, return_zero);
   for (int i : {1, 0, 2}) CHECK_EQ(end(nurseries[i]), 0);
@@ -323,7 +323,7 @@ std::int64_t spawn_above(void* nursery) {
   return spawn(static_cast<janus_nursery*>(nursery), return_zero).raw != 0 ? 0 : -5;
 }
 
-TEST(nursery, every_task_below_the_owner_may_spawn_in_it) {
+TASK_TEST(nursery, every_task_below_the_owner_may_spawn_in_it) {
   janus_nursery* nursery = open_nursery();
   janus_task tasks[50];
   for (janus_task& task : tasks) task = spawn(nursery, spawn_above, nursery);
@@ -336,13 +336,13 @@ std::int64_t await_from_below(void* nursery) {
   return status < -4096 ? 0 : -6;
 }
 
-TEST(nursery, only_the_owner_awaits) {
+TASK_TEST(nursery, only_the_owner_awaits) {
   janus_nursery* nursery = open_nursery();
   spawn(nursery, await_from_below, nursery);
   CHECK_EQ(end(nursery), 0);
 }
 
-TEST(nursery, a_destroyed_one_is_stale) {
+TASK_TEST(nursery, a_destroyed_one_is_stale) {
   janus_nursery* nursery = open_nursery();
   CHECK_EQ(end(nursery), 0);
   CHECK_EQ(janus_nursery_state(nursery), JANUS_E_STALE);
@@ -362,7 +362,7 @@ std::int64_t ten_levels(void* depth) {
   return status;
 }
 
-TEST(nursery, a_tree_of_two_thousand_gives_everything_back) {
+TASK_TEST(nursery, a_tree_of_two_thousand_gives_everything_back) {
   const janus_stats before = stats_of();
   for (int i = 0; i < 6; ++i) CHECK_EQ(ten_levels(reinterpret_cast<void*>(10)), 0);
   const janus_stats after = stats_of();

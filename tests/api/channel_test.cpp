@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Channels through rt.h: order, capacity, rendezvous, closing, cancellation.
-#include "tests/harness/tasks.h"
+#include "tests/api/in_task.h"
 
 namespace {
 
@@ -10,7 +10,7 @@ struct Pair {
   janus_channel *in, *out;
 };
 
-TEST(channel, messages_arrive_in_order) {
+TASK_TEST(channel, messages_arrive_in_order) {
   janus_channel* channel = janus_channel_create(sizeof(int), 8);
   REQUIRE(channel != nullptr);
   for (int i = 0; i < 8; ++i) CHECK_EQ(janus_channel_send(channel, &i), 0);
@@ -25,7 +25,7 @@ TEST(channel, messages_arrive_in_order) {
   janus_channel_release(channel);
 }
 
-TEST(channel, receivers_drain_what_was_sent_before_the_close) {
+TASK_TEST(channel, receivers_drain_what_was_sent_before_the_close) {
   janus_channel* channel = janus_channel_create(sizeof(int), 4);
   for (int i = 0; i < 3; ++i) janus_channel_send(channel, &i);
   CHECK_EQ(janus_channel_close(channel), 0);
@@ -54,7 +54,7 @@ std::int64_t echo(void* arg) {
   }
 }
 
-TEST(channel, a_rendezvous_channel_makes_sender_and_receiver_meet) {
+TASK_TEST(channel, a_rendezvous_channel_makes_sender_and_receiver_meet) {
   Pair pair = {janus_channel_create(sizeof(int), 0), janus_channel_create(sizeof(int), 0)};
   int value = 1;
   CHECK_EQ(janus_channel_try_send(pair.in, &value), JANUS_E_WOULD_BLOCK);
@@ -73,7 +73,7 @@ TEST(channel, a_rendezvous_channel_makes_sender_and_receiver_meet) {
   janus_channel_release(pair.out);
 }
 
-TEST(channel, elements_of_any_size_arrive_whole) {
+TASK_TEST(channel, elements_of_any_size_arrive_whole) {
   static unsigned char sent[5000], got[5000];
   for (std::size_t size : {1, 2, 3, 7, 8, 9, 16, 63, 64, 65, 255, 4096, 5000}) {
     janus_channel* channel = janus_channel_create(size, 2);
@@ -110,7 +110,7 @@ std::int64_t consume(void* arg) {
   return 0;
 }
 
-TEST(channel, nothing_is_lost_or_doubled_between_many_senders_and_receivers) {
+TASK_TEST(channel, nothing_is_lost_or_doubled_between_many_senders_and_receivers) {
   constexpr int kSenders = 8, kEach = 500;
   for (std::size_t capacity : {0, 1, 3, 64}) {
     janus_channel* channel = janus_channel_create(sizeof(int), capacity);
@@ -148,7 +148,7 @@ std::int64_t send_for_ever(void* channel) {
   return status == JANUS_CANCELLED ? JANUS_CANCELLED : -5;
 }
 
-TEST(channel, cancellation_wakes_who_waits_and_takes_nothing) {
+TASK_TEST(channel, cancellation_wakes_who_waits_and_takes_nothing) {
   janus_channel* channel = janus_channel_create(sizeof(int), 0);
   for (janus_task_fn fn : {receive_for_ever, send_for_ever}) {
     janus_nursery* nursery = open_nursery();
@@ -180,7 +180,7 @@ std::int64_t hold_until_cancelled(void* lock) {
   return janus_channel_try_send(channel, &token);
 }
 
-TEST(channel, a_cancelled_task_can_return_a_token) {
+TASK_TEST(channel, a_cancelled_task_can_return_a_token) {
   janus_channel* const lock = janus_channel_create(sizeof(int), 1);
   int token = 1;
   CHECK_EQ(janus_channel_send(lock, &token), 0);
@@ -200,7 +200,7 @@ std::int64_t wait_for_close(void* channel) {
   return janus_channel_recv(static_cast<janus_channel*>(channel), &value) == JANUS_E_CLOSED ? 0 : -5;
 }
 
-TEST(channel, closing_wakes_all_who_wait) {
+TASK_TEST(channel, closing_wakes_all_who_wait) {
   janus_channel* channel = janus_channel_create(sizeof(int), 0);
   janus_nursery* nursery = open_nursery();
   janus_task tasks[20];
@@ -211,7 +211,7 @@ TEST(channel, closing_wakes_all_who_wait) {
   janus_channel_release(channel);
 }
 
-TEST(channel, references_keep_it) {
+TASK_TEST(channel, references_keep_it) {
   janus_channel* channel = janus_channel_create(sizeof(int), 1);
   CHECK(janus_channel_retain(channel) == channel);
   janus_channel_release(channel);
@@ -221,14 +221,14 @@ TEST(channel, references_keep_it) {
   CHECK_EQ(janus_channel_send(channel, &value), JANUS_E_STALE);
 }
 
-TEST(channel, its_memory_comes_back) {
+TASK_TEST(channel, its_memory_comes_back) {
   janus_channel_release(janus_channel_create(64, 1000));
   const std::uint64_t before = stats_of().bytes_in_use;
   for (int i = 0; i < 100; ++i) janus_channel_release(janus_channel_create(64, 1000));
   CHECK_LE(stats_of().bytes_in_use, before + 65536);
 }
 
-TEST(channel, select_takes_one_or_says_that_it_cannot) {
+TASK_TEST(channel, select_takes_one_or_says_that_it_cannot) {
   janus_channel* channels[2] = {janus_channel_create(sizeof(int), 1), janus_channel_create(sizeof(int), 1)};
   int value = 5, got = 0;
   janus_channel_send(channels[1], &value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // janus_strerror: each error of rt.h has a name of its own, and no other value has one.
-#include "tests/harness/tasks.h"
+#include "tests/api/in_task.h"
 
 namespace {
 
@@ -26,17 +26,17 @@ bool names(const char* text, const char* name) {
   return *name == 0 && text[0] == ':' && text[1] == ' ' && text[2] != 0;
 }
 
-TEST(error_text, each_value_has_its_name_and_says_what_it_means) {
+TASK_TEST(error_text, each_value_has_its_name_and_says_what_it_means) {
   for (const Named& each : kAll) CHECK(names(janus_strerror(each.value), each.name));
 }
 
-TEST(error_text, no_other_value_has_one) {
+TASK_TEST(error_text, no_other_value_has_one) {
   for (const std::int64_t other : {std::int64_t{1}, std::int64_t{4102}, INT64_MAX})
     CHECK_STREQ(janus_strerror(other), "no error: a value of 0 or more is success");
 }
 
 // The kernel's error numbers end at EHWPOISON (133); 41 and 58 are not used.
-TEST(error_text, only_values_that_the_kernel_has_may_be_the_kernels) {
+TASK_TEST(error_text, only_values_that_the_kernel_has_may_be_the_kernels) {
   for (const std::int64_t value : {std::int64_t{-5}, std::int64_t{-32}, std::int64_t{-40}, std::int64_t{-133}})
     CHECK_STREQ(janus_strerror(value),
                 "no error of janus-rt: one of the kernel, negated (errno.h), or the task's own value");
@@ -45,11 +45,11 @@ TEST(error_text, only_values_that_the_kernel_has_may_be_the_kernels) {
     CHECK_STREQ(janus_strerror(value), "no error of janus-rt: the task's own value");
 }
 
-TEST(error_text, unbuilt_functions_are_said_to_come_in_a_later_release) {
+TASK_TEST(error_text, unbuilt_functions_are_said_to_come_in_a_later_release) {
   CHECK_STREQ(janus_strerror(JANUS_E_UNSUPPORTED), "JANUS_E_UNSUPPORTED: not in this release");
 }
 
-TEST(error_text, every_error_that_rt_h_numbers_is_among_them) {
+TASK_TEST(error_text, every_error_that_rt_h_numbers_is_among_them) {
   unsigned found = 0;
   for (std::int64_t value = -5000; value <= 0; ++value) found += janus_strerror(value)[0] == 'J' ? 1u : 0u;
   CHECK_EQ(found, sizeof kAll / sizeof kAll[0]);
