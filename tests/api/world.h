@@ -34,6 +34,14 @@ inline janus_rt_config deterministic(unsigned workers, std::uint64_t seed) {
   return config;
 }
 
+// All that there is, but for these.
+inline janus_budget budget_of(std::uint32_t ops, std::size_t memory = 4 << 20) {
+  janus_budget budget = JANUS_BUDGET_ALL;
+  budget.ops = ops;
+  budget.memory = memory;
+  return budget;
+}
+
 // Calls the closure at `closure`; returns 0 if it returns nothing.
 template <class Closure>
 std::int64_t call_closure(void* closure) {
@@ -99,7 +107,7 @@ struct Stubborn {
 // Random choices for tests: SplitMix64.
 class Dice {
  public:
-  explicit Dice(std::uint64_t seed) : state_(seed) {}
+  explicit Dice(std::uint64_t seed = 0) : state_(seed) {}
   std::uint64_t next() {
     std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;

@@ -59,7 +59,7 @@ class Known:
         self.texts = {path: path.read_text() for path in sorted((root / 'tests').rglob('*'))
                       if path.suffix in ('.py', '.cpp', '.sh', '.build') and path.name != 'requirements_test.py'}
         self.cases = {f'{suite}.{name}' for text in self.texts.values()
-                      for suite, name in re.findall(r'^TEST\((\w+),\s*(\w+)\)', text, re.M)}
+                      for suite, name in re.findall(r'^(?:TASK_)?TEST\((\w+),\s*(\w+)\)', text, re.M)}
         self.meson = {name for text in self.texts.values() for name in re.findall(r"\btest\((?:name == )?'([\w-]+)'", text)}
         self.meson |= {name.split(' / ')[-1] for name in (test['name'] for test in introspected(build))}
         self.meson.add('coverage of rt')  # what tests/harness/coverage.py leaves for the tally

@@ -23,16 +23,16 @@ BUILD_SECONDS = 900
 # Programs with assertions, hosted except where a libc lacks what they need. Each builds in seconds, runs in
 # milliseconds to seconds, and repeats its loops as often as under a sanitizer. They kill most mutants.
 QUICK = ("config-hosted", "lock_machine-fake", "account_machine-fake", "mem_refusal-fake", "task_unguarded-fake",
-         "task_cancel_fence-fake", "task_leftovers-fake", "task_refused-fake", "task_charge-hosted", "task_host-hosted", "base-hosted",
+         "task_cancel_fence-fake", "task_leftovers-fake", "task_refused-fake", "task_host-hosted", "base-hosted",
          "hosted_runtime-hosted", "budget-hosted", "mem-hosted", "sched-hosted", "api-hosted", "stress-hosted", "task-hosted",
-         "format-oracle", "task_growth")
+         "format-oracle", "api-growth")
 # Not hosted. The first ones are in the build of what ships; those that link all of rt as it ships come last.
-NOT_HOSTED = {"format-oracle": "tests/base/test-format-oracle", "task_growth": "tests/test-task_growth"}
-AS_SHIPPED = {"task_growth"}
+NOT_HOSTED = {"format-oracle": "tests/base/test-format-oracle", "api-growth": "tests/test-api-growth"}
+AS_SHIPPED = {"api-growth"}
 # Which of the programs test a folder of rt directly.
 NEAREST = {"base": ("base", "lock_machine", "format"), "budget": ("budget", "account_machine"), "mem": ("mem", "mem_refusal"),
            "sched": ("hosted_runtime", "sched"),
-           "task": ("task_charge", "task_host", "task_unguarded", "task_cancel_fence", "task_leftovers", "api", "task"),
+           "task": ("task_host", "task_unguarded", "task_cancel_fence", "task_leftovers", "api", "task"),
            "abi": ("config", "api", "task")}
 # Tests that fail after any change of text or code, whatever it does, and so would kill harmless mutants too.
 ANY_CHANGE_FAILS = {"model-mistakes", "bench-instructions", "layers"}

@@ -34,7 +34,7 @@ enum class ChannelState : std::uint8_t { kOpen, kClosed };
 // cancelled meanwhile may leave by itself. The task that wakes them cannot end before the last is woken, since it is
 // charged only ops, which may become a debt. If the last reference is given up meanwhile, the caller that gives it up
 // wakes the rest, and the record stays until then.
-// tests/task/close_test.cpp
+// tests/api/channel_close_test.cpp
 //
 // INVARIANT first-come-first-served: senders wait only where there is no room, receivers where there is nothing. But
 // after a caller has dropped many waiters with inaccessible memory, the rest of the queue moves to `leaving_...`, to

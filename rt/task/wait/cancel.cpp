@@ -17,7 +17,7 @@
 // walk ends at the first told member. Between two parts no lock is held, members may end, and tasks that join have seen
 // the mark. The telling thread cannot end before the last member is told, since it is charged only ops, which may
 // become a debt. docs/decisions/0245, 0246
-// tests/task/cancel_parts_test.cpp
+// tests/api/cancel_parts_test.cpp
 #include "rt/task/wait/cancel.h"
 
 #include "rt/base/order_hooks.h"
