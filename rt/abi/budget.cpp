@@ -53,16 +53,15 @@ int janus_budget_recharge(janus_budget amount) {
 
 int janus_nursery_recharge(janus_nursery* pointer, janus_budget amount) {
   const Caller me = enter();
-  int error = 0;
-  Nursery* const nursery = check(pointer, me, &error);
-  return nursery == nullptr ? error : recharge_nursery(me, *nursery, amounts_of(amount));
+  const OrError<Nursery*> nursery = check(pointer, me);
+  return nursery ? recharge_nursery(me, *nursery.value, amounts_of(amount)) : nursery.error;
 }
 
 int janus_budget_grant64(janus_nursery* pointer, int component, uint64_t amount) {
   const Caller me = enter();
-  int error = 0;
-  Nursery* const nursery = check(pointer, me, &error);
-  if (nursery == nullptr) return error;
+  const OrError<Nursery*> found = check(pointer, me);
+  if (!found) return found.error;
+  Nursery* const nursery = found.value;
   if (component < 0 || component >= static_cast<int>(kComponents)) return JANUS_E_INVALID;
   Amounts amounts{};
   amounts.of[component] = amount;

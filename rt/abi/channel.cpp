@@ -24,20 +24,15 @@ constexpr std::uint32_t secret_of_handle(std::uint64_t handle) noexcept {
   return runtime != nullptr ? static_cast<Channel*>(runtime->channels.at(index_of_handle(handle))) : nullptr;
 }
 
-// Finds the channel that a user named. nullptr, with *error: NULL, or a channel that has ended.
-Channel* check_channel(const Caller& me, const janus_channel* named, int* error) noexcept {
+// Finds the channel that a user named. Fails for NULL, and for a channel that has ended.
+OrError<Channel*> check_channel(const Caller& me, const janus_channel* named) noexcept {
   const std::uint64_t handle = word_of(named);
-  *error = JANUS_E_INVALID;
-  if (handle == 0) return nullptr;
+  if (handle == 0) return Failed{JANUS_E_INVALID};
   Channel* const channel = record_of(runtime_of_handle(me, handle), handle);
   const std::uint64_t life = channel != nullptr ? channel->life.load(std::memory_order_acquire) : 0;
-  if (secret_of_handle(handle) == 0 || Channel::secret_of(life) != secret_of_handle(handle)) {
-    refuse_handle(me, "channel", handle, error);
-    return nullptr;
-  }
-  *error = JANUS_E_STALE;
-  if (Channel::references_of(life) == 0) return nullptr;
-  *error = 0;
+  if (secret_of_handle(handle) == 0 || Channel::secret_of(life) != secret_of_handle(handle))
+    return refuse_handle(me, "channel", handle);
+  if (Channel::references_of(life) == 0) return Failed{JANUS_E_STALE};
   return channel;
 }
 
@@ -98,13 +93,13 @@ void order_after(const Channel* channel, Element element, std::size_t bytes, int
 template <typename Element>
 int transfer(Caller me, Task* waiter, janus_channel* named, Element element,
              Transfer<Element> send_or_receive) noexcept {
-  int error = 0;
-  Channel* channel = check_channel(me, named, &error);
-  if (channel == nullptr) return error;
-  const int answer = pay(me, channel->element_bytes, waiter != nullptr);
+  OrError<Channel*> found = check_channel(me, named);
+  if (!found) return found.error;
+  const int answer = pay(me, found.value->element_bytes, waiter != nullptr);
   if (answer != 0) return answer;
-  channel = check_channel(me, named, &error);
-  if (channel == nullptr) return error;
+  found = check_channel(me, named);
+  if (!found) return found.error;
+  Channel* const channel = found.value;
   if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
   if (me.worker != nullptr && me.worker->runtime == channel->runtime)
     me.worker->channels_found.keep(word_of(named), channel);
@@ -150,21 +145,20 @@ extern "C" {
 janus_channel* janus_channel_create(size_t element_size, size_t capacity) {
   const Caller me = enter();
   Runtime* const runtime = runtime_or_own(nullptr, me);
-  int error = runtime == nullptr ? with_why(JANUS_E_STATE, Why::kNoRuntime) : 0;
-  Channel* channel = nullptr;
-  if (error == 0) channel = create_channel(*runtime, worker_in(*runtime, me), me.task, element_size, capacity, &error);
-  if (channel == nullptr) {
-    set_error_of(me, runtime, me.task != nullptr ? me.task->account : nullptr, error);
+  const OrError<Channel*> channel =
+      runtime != nullptr ? create_channel(*runtime, worker_in(*runtime, me), me.task, element_size, capacity)
+                         : Failed{with_why(JANUS_E_STATE, Why::kNoRuntime)};
+  if (!channel) {
+    set_error_of(me, runtime, me.task != nullptr ? me.task->account : nullptr, channel.error);
     return nullptr;
   }
-  return reinterpret_cast<janus_channel*>(channel->handle.load(std::memory_order_relaxed));
+  return reinterpret_cast<janus_channel*>(channel.value->handle.load(std::memory_order_relaxed));
 }
 
 janus_channel* janus_channel_retain(janus_channel* named) {
   const Caller me = enter();
-  int error = 0;
-  Channel* const channel = check_channel(me, named, &error);
-  if (channel != nullptr) error = retain_channel(*channel, secret_of_handle(word_of(named)));
+  const OrError<Channel*> channel = check_channel(me, named);
+  int error = channel ? retain_channel(*channel.value, secret_of_handle(word_of(named))) : channel.error;
   if (error == 0) return named;
   if (error == JANUS_E_STATE) error = with_why(error, Why::kReferences);
   set_error(me, with_channel_named(error));
@@ -173,9 +167,9 @@ janus_channel* janus_channel_retain(janus_channel* named) {
 
 void janus_channel_release(janus_channel* named) {
   const Caller me = enter_free();
-  int error = 0;
-  Channel* const channel = check_channel(me, named, &error);
-  if (channel != nullptr)
+  const OrError<Channel*> found = check_channel(me, named);
+  int error = found.error;
+  if (Channel* const channel = found.value)
     error = release_channel(worker_in(*channel->runtime, me), *channel, secret_of_handle(word_of(named)));
   if (error != 0) set_error(me, with_channel_named(error));
 }
@@ -198,12 +192,11 @@ int janus_channel_try_recv(janus_channel* named, void* element) {
 
 int janus_channel_close(janus_channel* named) {
   const Caller me = enter();
-  int error = 0;
-  Channel* const channel = check_channel(me, named, &error);
-  if (channel != nullptr) order_hooks::release(channel);
-  return channel == nullptr
-             ? error
-             : close_channel(worker_in(*channel->runtime, me), *channel, secret_of_handle(word_of(named)));
+  const OrError<Channel*> found = check_channel(me, named);
+  if (!found) return found.error;
+  Channel* const channel = found.value;
+  order_hooks::release(channel);
+  return close_channel(worker_in(*channel->runtime, me), *channel, secret_of_handle(word_of(named)));
 }
 
 }  // extern "C"

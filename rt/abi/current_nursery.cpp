@@ -19,41 +19,40 @@ namespace {
 
 [[gnu::noinline]] Nursery* create_slow(Caller me) noexcept {
   if (me.task == nullptr) me = enter();
-  int error = with_why(JANUS_E_STATE, Why::kNoRuntime);
   if (me.task != nullptr) {
-    Nursery* const nursery = open_current<Path::kGeneral>(*me.worker, *me.task, &error);
-    if (nursery == nullptr) set_error_of(me, &runtime_of(*me.worker), me.task->account, error);
-    return nursery;
+    const OrError<Nursery*> nursery = open_current<Path::kGeneral>(*me.worker, *me.task);
+    if (!nursery) set_error_of(me, &runtime_of(*me.worker), me.task->account, nursery.error);
+    return nursery.value;
   }
   Runtime* const runtime = process_runtime_or_new();
-  Nursery* const nursery = runtime != nullptr ? open_nursery(*runtime, nullptr, {}, &error) : nullptr;
-  if (nursery == nullptr) {
-    set_error_left(me, runtime, runtime != nullptr ? runtime->root_account : nullptr, error);
+  const OrError<Nursery*> nursery =
+      runtime != nullptr ? open_nursery(*runtime, nullptr, {}) : Failed{with_why(JANUS_E_STATE, Why::kNoRuntime)};
+  if (!nursery) {
+    set_error_left(me, runtime, runtime != nullptr ? runtime->root_account : nullptr, nursery.error);
     return nullptr;
   }
-  if (push_current_of_thread(*nursery)) return nursery;
-  close_nursery(nullptr, *nursery);
-  destroy_nursery(nullptr, *nursery);
+  if (push_current_of_thread(*nursery.value)) return nursery.value;
+  close_nursery(nullptr, *nursery.value);
+  destroy_nursery(nullptr, *nursery.value);
   return nullptr;
 }
 
 [[gnu::noinline]] int spawn_slow(Caller me, janus_task_fn fn, void* arg) noexcept {
   if (me.task == nullptr) me = enter();
   Nursery* const nursery = me.task != nullptr ? me.task->frame->current : current_of_thread();
-  Task* child = nullptr;
-  int error = why_no_task_function(fn);
-  if (error == 0 && nursery == nullptr)
-    error = with_why(JANUS_E_STATE, Why::kNoCurrentNursery);
-  else if (error == 0)
+  OrError<Task*> child = Failed{why_no_task_function(fn)};
+  if (child.error == 0 && nursery == nullptr)
+    child = Failed{with_why(JANUS_E_STATE, Why::kNoCurrentNursery)};
+  else if (child.error == 0)
     child = spawn<Path::kGeneral>(me.worker, *nursery, fn, arg,
-                                  {nursery->runtime->options.stack_class, 0, nullptr, nullptr}, &error);
-  if (child == nullptr) {
+                                  {nursery->runtime->options.stack_class, 0, nullptr, nullptr});
+  if (!child) {
     if (me.worker != nullptr) me.worker->counters.spawns_failed.add();
     set_error_of(me, nursery != nullptr ? nursery->runtime : nullptr, nursery != nullptr ? nursery->account : nullptr,
-                 error);
+                 child.error);
     return -1;
   }
-  launch(me.worker, *child);
+  launch(me.worker, *child.value);
   return 0;
 }
 
@@ -84,7 +83,7 @@ extern "C" {
 
 [[gnu::flatten]] void* janus_nursery_create(void) {
   const Caller me = enter_fast();
-  Nursery* const nursery = me.task != nullptr ? open_current<Path::kFast>(*me.worker, *me.task, nullptr) : nullptr;
+  Nursery* const nursery = me.task != nullptr ? open_current<Path::kFast>(*me.worker, *me.task).value : nullptr;
   if (nursery == nullptr) [[unlikely]]
     return handle_of(create_slow(me));
   return handle_of(nursery);
@@ -96,7 +95,7 @@ extern "C" {
   if (nursery == nullptr || !is_surely_users(fn)) [[unlikely]]
     return spawn_slow(me, fn, arg);
   const std::uint8_t stack_class = runtime_of(*me.worker).options.stack_class;
-  Task* const child = spawn<Path::kFast>(me.worker, *nursery, fn, arg, {stack_class, 0}, nullptr);
+  Task* const child = spawn<Path::kFast>(me.worker, *nursery, fn, arg, {stack_class, 0}).value;
   if (child == nullptr) [[unlikely]]
     return spawn_slow(me, fn, arg);
   me.worker->scheduler->push_fresh<Path::kFast>(*me.worker, child);

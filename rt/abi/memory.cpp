@@ -40,9 +40,8 @@ Runtime* runtime_of_blocks(const Caller& me) noexcept {
   const Caller me = enter();
   Runtime* const runtime = runtime_of_blocks(me);
   if (runtime == nullptr) return nullptr;
-  int error = 0;
-  void* const block = allocate(*runtime, worker_in(*runtime, me), me.task, size, align, &error);
-  return block != nullptr ? block : refuse_block(*runtime, error);
+  const OrError<void*> block = allocate(*runtime, worker_in(*runtime, me), me.task, size, align);
+  return block ? block.value : refuse_block(*runtime, block.error);
 }
 
 }  // namespace
@@ -68,9 +67,8 @@ void* janus_realloc(void* block, size_t size) {
   const Caller me = enter();
   Runtime* const runtime = runtime_of_blocks(me);
   if (runtime == nullptr) return nullptr;
-  int error = 0;
-  void* const moved = reallocate(*runtime, worker_in(*runtime, me), me.task, block, size, &error);
-  return moved != nullptr ? moved : refuse_block(*runtime, error);
+  const OrError<void*> moved = reallocate(*runtime, worker_in(*runtime, me), me.task, block, size);
+  return moved ? moved.value : refuse_block(*runtime, moved.error);
 }
 
 void janus_free(void* block) {

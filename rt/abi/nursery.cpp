@@ -91,13 +91,13 @@ void fail_open(const Caller& me, const Runtime* runtime, const NurseryOptions& a
   set(me, runtime, payer, error);
 }
 
-// Finds a nursery that the caller owns, and that is not of janus_nursery_create. nullptr, with *error: there is none.
-Nursery* check_owned(janus_nursery* pointer, const Caller& me, int* error) noexcept {
-  Nursery* const nursery = check(pointer, me, error);
-  if (nursery == nullptr) return nullptr;
-  if (nursery->owner.load(std::memory_order_relaxed) == me.task && !nursery->traits.has_current) return nursery;
-  *error = JANUS_E_STATE;
-  return nullptr;
+// Finds a nursery that the caller owns, and that is not of janus_nursery_create.
+OrError<Nursery*> check_owned(janus_nursery* pointer, const Caller& me) noexcept {
+  const OrError<Nursery*> nursery = check(pointer, me);
+  if (!nursery) return nursery;
+  const bool is_owner = nursery.value->owner.load(std::memory_order_relaxed) == me.task;
+  if (!is_owner || nursery.value->traits.has_current) return Failed{JANUS_E_STATE};
+  return nursery;
 }
 
 }  // namespace
@@ -136,26 +136,27 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
     }
     asked.reclaims_blocks = (given.flags & JANUS_NURSERY_RECLAIM) != 0;
   }
-  Nursery* nursery = nullptr;
+  OrError<Nursery*> nursery = Failed{error};
   if (error == 0) {
     Task* const owner = worker_in(*runtime, me) != nullptr ? me.task : nullptr;
-    nursery = open_nursery(*runtime, owner, asked, &error);
+    nursery = open_nursery(*runtime, owner, asked);
   }
-  if (nursery == nullptr) fail_open(me, runtime, asked, error);
-  return handle_of(nursery);
+  if (!nursery) fail_open(me, runtime, asked, nursery.error);
+  return handle_of(nursery.value);
 }
 
 janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void* arg,
                                   const janus_spawn_options* options) {
   const Caller me = enter();
-  int error = 0;
-  Nursery* const nursery = check(pointer, me, &error);
+  const OrError<Nursery*> found = check(pointer, me);
+  Nursery* const nursery = found.value;
+  int error = found.error;
   if (error == JANUS_E_INVALID) error = invalid(Why::kNoNursery);
   if (error == JANUS_E_NO_CAP) error = with_why(error, Why::kStranger);
   if (error == 0) error = why_no_task_function(fn);
   janus_spawn_options given;
   if (error == 0 && options != nullptr) error = read_options(options, given);
-  Task* task = nullptr;
+  OrError<Task*> task = Failed{error};
   if (error == 0) {
     SpawnOptions asked{nursery->runtime->options.stack_class, TaskFlags::kExposed | TaskFlags::kKept, nullptr, nullptr};
     Amounts budget;
@@ -172,42 +173,42 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
       asked.name = read_name(given.name, name);
     }
     if (me.task != nullptr && asked.stack_class > kLargestCachedClass) take_fuel_unchecked(*me.worker, price::kMapping);
-    task = spawn<Path::kGeneral>(worker_in(*nursery->runtime, me), *nursery, fn, arg, asked, &error);
+    task = spawn<Path::kGeneral>(worker_in(*nursery->runtime, me), *nursery, fn, arg, asked);
   }
-  if (task == nullptr) {
+  if (!task) {
     if (me.worker != nullptr) me.worker->counters.spawns_failed.add();
     set_error_of(me, nursery != nullptr ? nursery->runtime : nullptr, nursery != nullptr ? nursery->account : nullptr,
-                 error);
+                 task.error);
     return {0};
   }
-  const janus_task handle = {handle_of(*nursery->runtime, *task)};
-  launch(worker_in(*nursery->runtime, me), *task);
+  const janus_task handle = {handle_of(*nursery->runtime, *task.value)};
+  launch(worker_in(*nursery->runtime, me), *task.value);
   return handle;
 }
 
 int janus_nursery_close(janus_nursery* pointer) {
   const Caller me = enter();
-  int error = 0;
-  Nursery* const nursery = check(pointer, me, &error);
-  if (nursery == nullptr) return error;
+  const OrError<Nursery*> found = check(pointer, me);
+  if (!found) return found.error;
+  Nursery* const nursery = found.value;
   close_nursery(worker_in(*nursery->runtime, me), *nursery);
   return 0;
 }
 
 int janus_nursery_cancel(janus_nursery* pointer) {
   const Caller me = enter(price::kCall + price::kCancel);
-  int error = 0;
-  Nursery* const nursery = check(pointer, me, &error);
-  if (nursery == nullptr) return error;
+  const OrError<Nursery*> found = check(pointer, me);
+  if (!found) return found.error;
+  Nursery* const nursery = found.value;
   cancel_nursery(worker_in(*nursery->runtime, me), *nursery, Cause::kAsked, Pace::kInPartsPaid);
   return 0;
 }
 
 int janus_nursery_state(const janus_nursery* pointer) {
   const Caller me = enter();
-  int error = 0;
-  Nursery* const nursery = check(const_cast<janus_nursery*>(pointer), me, &error);
-  if (nursery == nullptr) return error;
+  const OrError<Nursery*> found = check(const_cast<janus_nursery*>(pointer), me);
+  if (!found) return found.error;
+  Nursery* const nursery = found.value;
   flush_local_count(worker_in(*nursery->runtime, me), *nursery);
   const NurseryState state = nursery_state(*nursery);
   if (state == NurseryState::kClosed || state == NurseryState::kCancelled) order_hooks::acquire(nursery);
@@ -216,9 +217,9 @@ int janus_nursery_state(const janus_nursery* pointer) {
 
 int janus_nursery_try_result(janus_nursery* pointer, janus_result* result) {
   const Caller me = enter();
-  int error = 0;
-  Nursery* const nursery = check(pointer, me, &error);
-  if (nursery == nullptr) return error;
+  const OrError<Nursery*> found = check(pointer, me);
+  if (!found) return found.error;
+  Nursery* const nursery = found.value;
   flush_local_count(worker_in(*nursery->runtime, me), *nursery);
   if (!is_terminal(*nursery)) {
     const bool is_told = nursery_state(*nursery) == NurseryState::kCancelling;
@@ -233,9 +234,9 @@ int janus_nursery_try_result(janus_nursery* pointer, janus_result* result) {
 
 long janus_nursery_await(janus_nursery* pointer, janus_result* result) {
   const Caller me = enter();
-  int error = 0;
-  Nursery* const nursery = check_owned(pointer, me, &error);
-  if (nursery == nullptr) return error;
+  const OrError<Nursery*> found = check_owned(pointer, me);
+  if (!found) return found.error;
+  Nursery* const nursery = found.value;
   if (me.task != nullptr)
     await_nursery(*me.task, *nursery);
   else
@@ -247,9 +248,9 @@ long janus_nursery_await(janus_nursery* pointer, janus_result* result) {
 
 int janus_nursery_destroy(janus_nursery* pointer) {
   const Caller me = enter();
-  int error = 0;
-  Nursery* const nursery = check_owned(pointer, me, &error);
-  if (nursery == nullptr) return error;
+  const OrError<Nursery*> found = check_owned(pointer, me);
+  if (!found) return found.error;
+  Nursery* const nursery = found.value;
   flush_local_count(worker_in(*nursery->runtime, me), *nursery);
   if (!is_terminal(*nursery)) return JANUS_PENDING;
   destroy_nursery(worker_in(*nursery->runtime, me), *nursery);

@@ -35,14 +35,13 @@ janus_rt* janus_rt_create(const janus_rt_config* config) {
   if (enter_outside() != 0) return nullptr;
   const janus_rt_config merged = merge({}, config);
   Complaint complaint;
-  int error = check_config(merged, complaint);
-  Runtime* runtime = nullptr;
-  if (error == 0) runtime = create_registered(options_of(merged), &error);
-  if (runtime != nullptr)
-    let_wait_for_budgets(*runtime);  // the config may give the root task a budget
+  const int error = check_config(merged, complaint);
+  const OrError<Runtime*> runtime = error == 0 ? create_registered(options_of(merged)) : Failed{error};
+  if (runtime)
+    let_wait_for_budgets(*runtime.value);  // the config may give the root task a budget
   else
-    set_error(enter_free(), error);
-  return reinterpret_cast<janus_rt*>(runtime);
+    set_error(enter_free(), runtime.error);
+  return reinterpret_cast<janus_rt*>(runtime.value);
 }
 
 void janus_rt_destroy(janus_rt* rt) {

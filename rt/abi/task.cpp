@@ -177,10 +177,9 @@ int janus_local_new(janus_local_key* key, void (*destroy)(void*)) {
   const Caller me = enter();
   if (key == nullptr || !may_destroy(destroy)) return JANUS_E_INVALID;
   write_user(key, janus_local_key{0});  // tests the memory for the key before a key is taken
-  int error = 0;
-  const std::uint32_t fresh = new_local(me.task, destroy, &error);
-  if (fresh == 0) return error;
-  write_user(key, janus_local_key{fresh});
+  const OrError<std::uint32_t> fresh = new_local(me.task, destroy);
+  if (!fresh) return fresh.error;
+  write_user(key, janus_local_key{fresh.value});
   return 0;
 }
 

@@ -42,10 +42,8 @@ LastError last_error_of(const Caller& caller) noexcept {
   return {caller.task->frame->details.last_error, caller.task->frame->details.last_error_left};
 }
 
-[[gnu::noinline, gnu::cold]] void refuse_handle(const Caller& me, const char* kind, std::uint64_t handle,
-                                                int* error) noexcept {
-  *error = JANUS_E_STALE;
-  if (me.task == nullptr) return;
+[[gnu::noinline, gnu::cold]] Failed refuse_handle(const Caller& me, const char* kind, std::uint64_t handle) noexcept {
+  if (me.task == nullptr) return {JANUS_E_STALE};
   Text<64> why;
   why.append("there is no %s %p", kind, reinterpret_cast<void*>(handle));
   panic(*me.task, Cause::kMisuse, why.data());

@@ -20,6 +20,7 @@
 #include "rt/abi/entry/global_runtime.h"
 #include "rt/abi/entry/runtime_table.h"
 #include "rt/abi/entry/thread_table.h"
+#include "rt/base/or_error.h"
 #include "rt/include/janus/rt.h"
 #include "rt/task/account/charge.h"
 #include "rt/task/nurseries/handle.h"
@@ -154,32 +155,27 @@ inline std::uint64_t word_of(const void* handle) noexcept {
 }
 
 // Refuses a handle that was never given out: the calling task panics; outside tasks it is an error.
-void refuse_handle(const Caller& me, const char* kind, std::uint64_t handle, int* error) noexcept;
+Failed refuse_handle(const Caller& me, const char* kind, std::uint64_t handle) noexcept;
 
 inline janus_nursery* handle_of(const Nursery* nursery) noexcept {
   if (nursery == nullptr) return nullptr;
   return reinterpret_cast<janus_nursery*>(nursery->handle.load(std::memory_order_relaxed));
 }
 
-// Finds the nursery that a user named. nullptr, with *error: NULL, a nursery that has ended, or one that the caller may
-// not use: the calling task is neither its owner nor below it, or is in a cage that does not contain the nursery.
+// Finds the nursery that a user named. Fails for NULL, for a nursery that has ended, and for one that the caller may not
+// use: the calling task is neither its owner nor below it, or is in a cage that does not contain the nursery.
 // Threads outside tasks belong to the host, and may use all.
-inline Nursery* check(const janus_nursery* named, const Caller& me, int* error) noexcept {
+inline OrError<Nursery*> check(const janus_nursery* named, const Caller& me) noexcept {
   const std::uint64_t handle = word_of(named);
-  *error = JANUS_E_INVALID;
-  if (handle == 0) return nullptr;
+  if (handle == 0) return Failed{JANUS_E_INVALID};
   Runtime* const runtime = runtime_of_handle(me, handle);
   auto* const nursery =
       runtime != nullptr ? static_cast<Nursery*>(runtime->nurseries.at(index_of_handle(handle))) : nullptr;
-  if (nursery == nullptr || nursery->handle.load(std::memory_order_relaxed) != handle) [[unlikely]] {
-    refuse_handle(me, "nursery", handle, error);
-    return nullptr;
-  }
-  *error = JANUS_E_STALE;
-  if (!Nursery::is_alive(nursery->alive.load(std::memory_order_acquire))) return nullptr;
-  *error = JANUS_E_NO_CAP;
-  if (me.task != nullptr && (me.worker->runtime != runtime || !may_use(*me.task, *nursery))) return nullptr;
-  *error = 0;
+  if (nursery == nullptr || nursery->handle.load(std::memory_order_relaxed) != handle) [[unlikely]]
+    return refuse_handle(me, "nursery", handle);
+  if (!Nursery::is_alive(nursery->alive.load(std::memory_order_acquire))) return Failed{JANUS_E_STALE};
+  if (me.task != nullptr && (me.worker->runtime != runtime || !may_use(*me.task, *nursery)))
+    return Failed{JANUS_E_NO_CAP};
   return nursery;
 }
 

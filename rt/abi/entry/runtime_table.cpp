@@ -25,12 +25,11 @@ bool register_runtime(Runtime& runtime) noexcept {
 
 }  // namespace
 
-Runtime* create_registered(const RuntimeOptions& options, int* error) noexcept {
-  Runtime* const runtime = create_runtime(options, error);
-  if (runtime == nullptr || register_runtime(*runtime)) return runtime;
-  destroy_runtime(runtime);
-  *error = kErrorNoMemory;
-  return nullptr;
+OrError<Runtime*> create_registered(const RuntimeOptions& options) noexcept {
+  const OrError<Runtime*> runtime = create_runtime(options);
+  if (!runtime || register_runtime(*runtime.value)) return runtime;
+  destroy_runtime(runtime.value);
+  return Failed{kErrorNoMemory};
 }
 
 bool destroy_registered(const void* pointer) noexcept {

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "rt/base/or_error.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/record/runtime.h"
 
@@ -22,9 +23,8 @@ struct RuntimePlace {
 };
 extern RuntimePlace runtime_places[];
 
-// As create_runtime(); the runtime also gets a number of its own. nullptr, with kErrorNoMemory, if kMaxRuntimes exist
-// already.
-[[nodiscard]] Runtime* create_registered(const RuntimeOptions& options, int* error) noexcept;
+// As create_runtime(); the runtime also gets a number of its own. Fails with kErrorNoMemory if kMaxRuntimes exist already.
+OrError<Runtime*> create_registered(const RuntimeOptions& options) noexcept;
 // Removes the runtime from the table, waits until no thread that has found it uses it, then destroys it. False: there
 // is no runtime at `pointer`, or another thread is destroying it; that memory was not accessed.
 bool destroy_registered(const void* pointer) noexcept;

@@ -167,9 +167,9 @@ extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   options.ends_by_closed_pipe = (config.flags & (JANUS_RT_NO_SIGNALS | JANUS_RT_IGNORE_SIGPIPE)) == 0;
   options.ends_by_panic = settings.core;
   if (settings.core && !platform::allow_core()) say(kNoCore, sizeof kNoCore - 1);
-  int error = 0;
-  Runtime* const runtime = create_registered(options, &error);
-  if (runtime == nullptr) refuse(error == JANUS_E_NO_CAP ? kNoHandlers : kNothingToRunOn);
+  const OrError<Runtime*> created = create_registered(options);
+  if (!created) refuse(created.error == JANUS_E_NO_CAP ? kNoHandlers : kNothingToRunOn);
+  Runtime* const runtime = created.value;
   mark_as_program();
   set_process_runtime(runtime);
   if ((config.flags & JANUS_RT_NO_SIGNALS) == 0) platform::on_terminate(terminate);

@@ -33,14 +33,13 @@ RankedLock<LockRank::kProcess> beginning;
     return JANUS_E_INVALID;
   }
   const janus_rt_config merged = merge(settings, config != nullptr ? &given : nullptr);
-  int error = check_config(merged, complaint);
-  if (error != 0) return error;
+  if (const int error = check_config(merged, complaint)) return error;
   RuntimeOptions options = options_of(merged);
   options.ends_by_panic = settings.core;
-  Runtime* const runtime = create_registered(options, &error);
-  if (runtime == nullptr) return error;
-  if (prepare != nullptr) prepare(*runtime);
-  set_process_runtime(runtime);
+  const OrError<Runtime*> runtime = create_registered(options);
+  if (!runtime) return runtime.error;
+  if (prepare != nullptr) prepare(*runtime.value);
+  set_process_runtime(runtime.value);
   return 0;
 }
 

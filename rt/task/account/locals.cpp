@@ -127,12 +127,12 @@ bool has_place_for(const Runtime& runtime, const Account* group) noexcept {
 
 }  // namespace
 
-std::uint32_t new_local(Task* task, void (*destroy)(void*), int* error) noexcept {
+OrError<std::uint32_t> new_local(Task* task, void (*destroy)(void*)) noexcept {
   const bool pays = has_to_pay(task);
   Runtime* const runtime = pays ? task->nursery->runtime : nullptr;
   const Account* const group = pays ? group_of(task) : nullptr;
-  void* const deposit = pays ? allocate_own(*runtime, &current_worker(), task, kDeposit, error) : nullptr;
-  if (pays && deposit == nullptr) return 0;
+  const OrError<void*> deposit = pays ? allocate_own(*runtime, &current_worker(), task, kDeposit) : nullptr;
+  if (!deposit) return Failed{deposit.error};
   {
     LockGuard guard(local_keys_lock);
     FreePlaces& places = pays || free_keys_of_root.count == 0 ? free_keys_of_all : free_keys_of_root;
@@ -142,15 +142,14 @@ std::uint32_t new_local(Task* task, void (*destroy)(void*), int* error) noexcept
       free.account = pays ? task->account->index() : 0;
       free.group = group != nullptr ? group->index() : 0;
       free.runtime = pays ? runtime->handle_key[0] : 0;
-      free.deposit = deposit;
+      free.deposit = deposit.value;
       const std::uint32_t key = ++free.uses << kKeyBits | place;
       free.local.publish(key, destroy);
       return key;
     }
   }
-  if (pays) release_own(*runtime, &current_worker(), deposit);
-  *error = kErrorNoMemory;
-  return 0;
+  if (pays) release_own(*runtime, &current_worker(), deposit.value);
+  return Failed{kErrorNoMemory};
 }
 
 int delete_local(const Task* task, std::uint32_t key) noexcept {
@@ -188,21 +187,20 @@ void* get_local(const Task& task, std::uint32_t key) noexcept {
 
 int set_local(Task& task, std::uint32_t key, void* value) noexcept {
   Runtime& runtime = *task.nursery->runtime;
-  int error = 0;
   if (!task.is_marked(TaskMarks::kHasLocals)) {
-    void* const table = allocate_own(runtime, &current_worker(), &task, sizeof(LocalTable), &error);
-    if (table == nullptr) return error;
-    __builtin_memset(table, 0, sizeof(LocalTable));
+    const OrError<void*> table = allocate_own(runtime, &current_worker(), &task, sizeof(LocalTable));
+    if (!table) return table.error;
+    __builtin_memset(table.value, 0, sizeof(LocalTable));
     task.mark(TaskMarks::kHasLocals);
-    task.frame->details.locals = static_cast<LocalTable*>(table);
+    task.frame->details.locals = static_cast<LocalTable*>(table.value);
   }
   LocalTable::Entry*& page = task.frame->details.locals->pages[place_of(key) / kEntries];
   if (page == nullptr) {
     constexpr std::size_t kPageBytes = kEntries * sizeof(LocalTable::Entry);
-    void* const entries = allocate_own(runtime, &current_worker(), &task, kPageBytes, &error);
-    if (entries == nullptr) return error;
-    __builtin_memset(entries, 0, kPageBytes);
-    page = static_cast<LocalTable::Entry*>(entries);
+    const OrError<void*> entries = allocate_own(runtime, &current_worker(), &task, kPageBytes);
+    if (!entries) return entries.error;
+    __builtin_memset(entries.value, 0, kPageBytes);
+    page = static_cast<LocalTable::Entry*>(entries.value);
   }
   page[place_of(key) % kEntries] = {key, value};
   return 0;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "rt/base/or_error.h"
 #include "rt/task/record/runtime.h"
 
 namespace janus {
@@ -15,9 +16,9 @@ inline constexpr unsigned kLocalKeys = 1024;
 inline constexpr unsigned kReservedLocalKeys = kLocalKeys / 2;
 
 // A key is the number of keys that its place has had, above the number of the place in the low bits; never 0. `destroy`
-// (may be nullptr) is called with each value that a task still has when it ends. 0: *error says why. `task` is the
-// calling task, nullptr outside tasks; in a cage it pays for the key.
-std::uint32_t new_local(Task* task, void (*destroy)(void*), int* error) noexcept;
+// (may be nullptr) is called with each value that a task still has when it ends. `task` is the calling task, nullptr
+// outside tasks; in a cage it pays for the key.
+OrError<std::uint32_t> new_local(Task* task, void (*destroy)(void*)) noexcept;
 // Drops the values that tasks still have, without calling the destructor. 0; kErrorInvalid; kErrorNoCap: the caller is
 // in a cage, and another account made the key.
 int delete_local(const Task* task, std::uint32_t key) noexcept;

@@ -97,20 +97,20 @@ const char* why_not(Request request, Misuse misuse) noexcept {
 }
 
 // `holder_bit`: 0 or kRuntimeTag.
-[[gnu::always_inline]] inline void* allocate_for(std::uint32_t holder_bit, Runtime& runtime, Worker* worker, Task* task,
-                                                 std::size_t bytes, std::size_t align, int* error) noexcept {
+[[gnu::always_inline]] inline OrError<void*> allocate_for(std::uint32_t holder_bit, Runtime& runtime, Worker* worker,
+                                                          Task* task, std::size_t bytes, std::size_t align) noexcept {
   Heap::Plan plan = Heap::plan_for(bytes, align);
   Heap::note_asked(plan, bytes);
-  *error = kErrorNoMemory;  // unless another reason is found
-  if (plan.bytes == 0) return nullptr;
+  if (plan.bytes == 0) return Failed{kErrorNoMemory};
   Account* const payer = task != nullptr ? task->account : runtime.root_account;
   if (!runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, plan.bytes)) [[unlikely]] {
-    *error = reserve_slow(runtime, worker, task, payer, plan.bytes);
-    if (*error != 0) return nullptr;
-    *error = kErrorNoMemory;
+    if (const int error = reserve_slow(runtime, worker, task, payer, plan.bytes)) return Failed{error};
     if (task != nullptr) worker = &current_worker();  // it may have waited
   }
-  return allocate_paid(runtime, worker, payer, plan, align, holder_bit);
+  void* const block = allocate_paid(runtime, worker, payer, plan, align, holder_bit);
+  if (block == nullptr) [[unlikely]]
+    return Failed{kErrorNoMemory};
+  return block;
 }
 
 // Charges the walk from a closed account up to the first open one, to which the memory goes. Freeing costs nothing
@@ -132,17 +132,16 @@ void credit(Runtime& runtime, Worker* worker, const Heap::Found& freed) noexcept
 
 }  // namespace
 
-void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, std::size_t align,
-               int* error) noexcept {
-  return allocate_for(0, runtime, worker, task, bytes, align, error);
+OrError<void*> allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, std::size_t align) noexcept {
+  return allocate_for(0, runtime, worker, task, bytes, align);
 }
 
-[[gnu::cold]] void* allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, int* error) noexcept {
+[[gnu::cold]] OrError<void*> allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes) noexcept {
   if (task != nullptr && price_of_block(bytes) != 0) {
     (void)charge_ops(*task, price_of_block(bytes));
     worker = &current_worker();
   }
-  return allocate_for(kRuntimeTag, runtime, worker, task, bytes, kMinBlock, error);
+  return allocate_for(kRuntimeTag, runtime, worker, task, bytes, kMinBlock);
 }
 
 [[gnu::cold]] void* try_allocate_own(Runtime& runtime, Worker* worker, Account* payer, std::size_t bytes) noexcept {
@@ -195,8 +194,8 @@ void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept
   credit(runtime, worker, runtime.heap.free_own(cache_of(worker), block));
 }
 
-[[gnu::cold]] void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes,
-                               int* error) noexcept {
+[[gnu::cold]] OrError<void*> reallocate(Runtime& runtime, Worker* worker, Task* task, void* block,
+                                        std::size_t bytes) noexcept {
   const Heap::Found before = runtime.heap.look_at(block);
   if (before.misuse != Misuse::kNone) end_for_misuse(task, Request::kResize, block, before.misuse);
   // Resizes in place only if the charge stays the same: the calling task is not always the payer of the block.
@@ -206,8 +205,9 @@ void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept
     (void)charge_ops(*task, price_of_block(bytes));
     worker = &current_worker();
   }
-  void* const moved = allocate(runtime, worker, task, bytes, kMinBlock, error);
-  if (moved == nullptr) return nullptr;
+  const OrError<void*> allocated = allocate(runtime, worker, task, bytes, kMinBlock);
+  if (!allocated) return allocated;
+  void* const moved = allocated.value;
   if (task != nullptr) worker = &current_worker();
   // Makes the old block the runtime's own, so that no task can free it during the copy. If the new block has the same
   // address, the old one was freed meanwhile.

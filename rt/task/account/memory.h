@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "rt/base/or_error.h"
 #include "rt/task/record/price.h"
 #include "rt/task/record/runtime.h"
 
@@ -15,15 +16,15 @@ inline std::int64_t price_of_block(std::size_t bytes) noexcept {
   return bytes <= Heap::kMaxLarge ? 0 : price::kMapping;
 }
 
-// nullptr: *error says whether the budget or the machine ran out. `task` and `worker` nullptr: outside tasks.
-void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, std::size_t align, int* error) noexcept;
+// The error says whether the budget or the machine ran out. `task` and `worker` nullptr: outside tasks.
+OrError<void*> allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, std::size_t align) noexcept;
 // These two are given a user's address, which is not nullptr. If no user's block begins there, they change nothing and
 // the task panics; outside tasks the program aborts.
-void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes, int* error) noexcept;
+OrError<void*> reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes) noexcept;
 void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept;
 
 // As allocate(), for a block that the runtime holds on the task's behalf, so that no user can free it.
-void* allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, int* error) noexcept;
+OrError<void*> allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes) noexcept;
 // As allocate_own(), but returns nullptr if `payer` cannot pay, instead of waiting or ending a task.
 void* try_allocate_own(Runtime& runtime, Worker* worker, Account* payer, std::size_t bytes) noexcept;
 void release_own(Runtime& runtime, Worker* worker, void* block) noexcept;

@@ -21,10 +21,9 @@ void keep_extra(Task& task, void* extra) noexcept {
 
 int name_itself(Worker& worker, Task& task, const char* name) noexcept {
   if (task.extra == nullptr) {
-    int error = 0;
-    void* const extra = allocate_own(runtime_of(worker), &worker, &task, sizeof(TaskExtra), &error);
-    if (extra == nullptr) return error;
-    keep_extra(task, extra);
+    const OrError<void*> extra = allocate_own(runtime_of(worker), &worker, &task, sizeof(TaskExtra));
+    if (!extra) return extra.error;
+    keep_extra(task, extra.value);
   }
   copy_name(task.extra->name, name);
   return 0;

@@ -33,19 +33,18 @@ class ChannelGuard {
   const BiasedLock::Hold hold_;
 };
 
-Channel* take_record(Runtime& runtime, Worker* worker, Account* payer, int* error) noexcept {
-  *error = with_why(kErrorBudget, Why::kMemory);
-  if (!pay_for_record(runtime, payer, kChannelBytes)) return nullptr;
+OrError<Channel*> take_record(Runtime& runtime, Worker* worker, Account* payer) noexcept {
+  if (!pay_for_record(runtime, payer, kChannelBytes)) return Failed{with_why(kErrorBudget, Why::kMemory)};
   SlabCache* const cache = worker != nullptr ? &worker->channels : nullptr;
-  void* record = runtime.channels.take(cache);
-  if (record == nullptr) record = alloc_under_pressure(runtime, runtime.channels, cache, false, error);
-  if (record != nullptr && runtime.channels.index_of(record) >= kIndexMask) {  // handles have no more indices
-    runtime.channels.give(cache, record);
-    record = nullptr;
-    *error = kErrorNoMemory;
+  OrError<void*> record = runtime.channels.take(cache);
+  if (record.value == nullptr) record = alloc_under_pressure(runtime, runtime.channels, cache, false);
+  if (record && runtime.channels.index_of(record.value) >= kIndexMask) {  // handles have no more indices
+    runtime.channels.give(cache, record.value);
+    record = Failed{kErrorNoMemory};
   }
-  if (record == nullptr) refund_record(runtime, payer, kChannelBytes);
-  return static_cast<Channel*>(record);
+  if (record) return static_cast<Channel*>(record.value);
+  refund_record(runtime, payer, kChannelBytes);
+  return Failed{record.error};
 }
 
 // Under the channel's lock.
@@ -78,23 +77,25 @@ Worker* release_buffer(Runtime& runtime, Worker* worker, std::byte* buffer) noex
 
 }  // namespace
 
-Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_t element_bytes, std::size_t capacity,
-                        int* error) noexcept {
+OrError<Channel*> create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_t element_bytes,
+                                 std::size_t capacity) noexcept {
   std::size_t bytes = 0;
-  *error = with_why(kErrorInvalid, Why::kElement);
-  if (element_bytes > kMaxElementBytes || __builtin_mul_overflow(element_bytes, capacity, &bytes)) return nullptr;
+  if (element_bytes > kMaxElementBytes || __builtin_mul_overflow(element_bytes, capacity, &bytes))
+    return Failed{with_why(kErrorInvalid, Why::kElement)};
   std::byte* buffer = nullptr;
   if (bytes != 0) {
-    buffer = static_cast<std::byte*>(allocate_own(runtime, worker, task, bytes, error));
-    if (buffer == nullptr) return nullptr;
+    const OrError<void*> block = allocate_own(runtime, worker, task, bytes);
+    if (!block) return Failed{block.error};
+    buffer = static_cast<std::byte*>(block.value);
     if (task != nullptr) worker = &current_worker();
   }
   Account* const payer = task != nullptr ? task->account : runtime.root_account;
-  auto* const channel = take_record(runtime, worker, payer, error);
-  if (channel == nullptr) {
+  const OrError<Channel*> taken = take_record(runtime, worker, payer);
+  if (!taken) {
     if (buffer != nullptr) release_own(runtime, worker, buffer);
-    return nullptr;
+    return taken;
   }
+  Channel* const channel = taken.value;
   // A caller with a stale pointer to the record's previous channel may hold the lock.
   const BiasedLock::Hold hold = channel->lock.lock_as_guest(nullptr);
   channel->lock.init(!runtime.scheduler.is_deterministic());

@@ -2,14 +2,15 @@
 // rt/task/channels/channel_life.h — making a channel, its references, closing it. docs/decisions/0131
 #pragma once
 
+#include "rt/base/or_error.h"
 #include "rt/task/record/channel.h"
 
 namespace janus {
 
 inline constexpr std::size_t kMaxElementBytes = std::size_t{1} << 20;
 
-Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_t element_bytes, std::size_t capacity,
-                        int* error) noexcept;
+OrError<Channel*> create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_t element_bytes,
+                                 std::size_t capacity) noexcept;
 // `secret`: of the handle by which the channel was found. The channel may be gone by now: JANUS_E_STALE.
 // Adds a reference; JANUS_E_STATE when there are too many.
 int retain_channel(Channel& channel, std::uint32_t secret) noexcept;

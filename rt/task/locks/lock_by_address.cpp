@@ -14,12 +14,13 @@ namespace janus {
 namespace {
 
 // The steps that take time or can end the task come first, while the task holds nothing.
-LockWaiter* make_waiter(Task& task, int* error) noexcept {
+OrError<LockWaiter*> make_waiter(Task& task) noexcept {
   if (holds_max_locks(task))
     panic(task, Cause::kMisuse, "it holds 64 locks, or statics that it initialises, and wants another one");
   Worker& worker = current_worker();
-  void* const block = allocate_own(runtime_of(worker), &worker, &task, sizeof(LockWaiter), error);
-  return block != nullptr ? new (block) LockWaiter : nullptr;
+  const OrError<void*> block = allocate_own(runtime_of(worker), &worker, &task, sizeof(LockWaiter));
+  if (!block) return Failed{block.error};
+  return new (block.value) LockWaiter;
 }
 
 void free_waiter(LockWaiter* waiter) noexcept {
@@ -31,9 +32,9 @@ void free_waiter(LockWaiter* waiter) noexcept {
 
 int begin_once(Task& task, const OnceFlag* flag) noexcept {
   if (read_user_word(*flag) != 0) return 0;  // pairs with end_once()
-  int error = 0;
-  LockWaiter* const waiter = make_waiter(task, &error);
-  if (waiter == nullptr) return error;
+  const OrError<LockWaiter*> made = make_waiter(task);
+  if (!made) return made.error;
+  LockWaiter* const waiter = made.value;
   const int answer = keyed_lock(*waiter, key_of_object(flag), &task);
   if (answer != 0) {
     free_waiter(waiter);
@@ -54,9 +55,9 @@ void end_once(Task& task, OnceFlag* flag, Once how) noexcept {
 }
 
 int try_lock_object(Task& task, const void* object) noexcept {
-  int error = 0;
-  LockWaiter* const waiter = make_waiter(task, &error);
-  if (waiter == nullptr) return error;
+  const OrError<LockWaiter*> made = make_waiter(task);
+  if (!made) return made.error;
+  LockWaiter* const waiter = made.value;
   if (keyed_try_lock(*waiter, key_of_object(object), task)) {
     add_held_lock(task, *waiter);
     return 1;

@@ -18,12 +18,13 @@ namespace janus {
 namespace {
 
 // A fresh record, which has never been a nursery, is all zeroes.
-[[gnu::cold]] Nursery* take_record(Runtime& runtime, Worker* worker, int* error) noexcept {
+[[gnu::cold]] OrError<Nursery*> take_record(Runtime& runtime, Worker* worker) noexcept {
   SlabCache* const cache = worker != nullptr ? &worker->nurseries : nullptr;
-  auto* nursery = static_cast<Nursery*>(runtime.nurseries.take(cache));
-  if (nursery == nullptr)
-    nursery = static_cast<Nursery*>(alloc_under_pressure(runtime, runtime.nurseries, cache, false, error));
-  if (nursery != nullptr && nursery->runtime == nullptr) {
+  OrError<void*> record = runtime.nurseries.take(cache);
+  if (record.value == nullptr) record = alloc_under_pressure(runtime, runtime.nurseries, cache, false);
+  if (!record) return Failed{record.error};
+  auto* const nursery = static_cast<Nursery*>(record.value);
+  if (nursery->runtime == nullptr) {
     nursery->runtime = &runtime;
     nursery->migrated_tasks.reset();
     const std::uint32_t index = runtime.nurseries.index_of(nursery);
@@ -89,18 +90,19 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
 
 }  // namespace
 
-[[gnu::cold]] Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept {
+[[gnu::cold]] OrError<Nursery*> open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options) noexcept {
   Worker* const worker = owner != nullptr ? &current_worker() : worker_of(runtime);
   Account* const payer = owner != nullptr ? owner->account : runtime.root_account;
-  *error = with_why(kErrorBudget, Why::kMemory);
-  if (!pay_for_record(runtime, payer, sizeof(Nursery))) return nullptr;
-  Account* const account = options.budget != nullptr ? open_account(runtime, payer, *options.budget, error) : payer;
-  Nursery* const nursery = account != nullptr ? take_record(runtime, worker, error) : nullptr;
-  if (nursery == nullptr) {
-    if (account != nullptr && account != payer) runtime.accounts.close(account);
+  if (!pay_for_record(runtime, payer, sizeof(Nursery))) return Failed{with_why(kErrorBudget, Why::kMemory)};
+  const OrError<Account*> opened = options.budget != nullptr ? open_account(runtime, payer, *options.budget) : payer;
+  Account* const account = opened.value;
+  const OrError<Nursery*> taken = opened ? take_record(runtime, worker) : Failed{opened.error};
+  if (!taken) {
+    if (opened && account != payer) runtime.accounts.close(account);
     refund_record(runtime, payer, sizeof(Nursery));
-    return nullptr;
+    return taken;
   }
+  Nursery* const nursery = taken.value;
   NurseryTraits traits;
   traits.on_error = options.on_error;
   traits.on_exhaustion = options.on_exhaustion;
@@ -135,21 +137,20 @@ namespace {
 }  // namespace
 
 template <Path kPath>
-Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept {
+OrError<Nursery*> open_current(Worker& worker, Task& owner) noexcept {
   constexpr bool kIsFast = kPath == Path::kFast;
   if (kIsFast && !is_ready_to_open(worker, owner)) [[unlikely]]
     return nullptr;
   Runtime& runtime = runtime_of(worker);
-  if constexpr (!kIsFast) {
-    *error = with_why(kErrorBudget, Why::kMemory);
-    if (!pay_for_record(runtime, owner.account, sizeof(Nursery))) return nullptr;
-  }
-  Nursery* const nursery =
-      kIsFast ? static_cast<Nursery*>(Slab::take_hot(worker.nurseries)) : take_record(runtime, &worker, error);
-  if (!kIsFast && nursery == nullptr) {
+  if (!kIsFast && !pay_for_record(runtime, owner.account, sizeof(Nursery)))
+    return Failed{with_why(kErrorBudget, Why::kMemory)};
+  const OrError<Nursery*> taken =
+      kIsFast ? static_cast<Nursery*>(Slab::take_hot(worker.nurseries)) : take_record(runtime, &worker);
+  if (!kIsFast && !taken) {
     refund_record(runtime, owner.account, sizeof(Nursery));
-    return nullptr;
+    return taken;
   }
+  Nursery* const nursery = taken.value;
   NurseryTraits traits;
   traits.has_current = true;
   traits.draws = traits.has_leftovers = !kIsFast && owner.account != runtime.root_account;
@@ -161,8 +162,8 @@ Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept {
   if constexpr (!kIsFast) pass_cancel_on(nursery, worker, owner);
   return nursery;
 }
-template Nursery* open_current<Path::kGeneral>(Worker& worker, Task& owner, int* error) noexcept;
-template Nursery* open_current<Path::kFast>(Worker& worker, Task& owner, int* error) noexcept;
+template OrError<Nursery*> open_current<Path::kGeneral>(Worker& worker, Task& owner) noexcept;
+template OrError<Nursery*> open_current<Path::kFast>(Worker& worker, Task& owner) noexcept;
 
 // Precondition: the nursery is in no list, and has no leftovers.
 void recycle(Worker& worker, Nursery& nursery) noexcept {

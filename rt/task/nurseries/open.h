@@ -2,6 +2,7 @@
 // rt/task/nurseries/open.h — opens a nursery, and gives its record back when it has ended.
 #pragma once
 
+#include "rt/base/or_error.h"
 #include "rt/sched/path.h"
 #include "rt/task/record/nursery.h"
 
@@ -15,12 +16,12 @@ struct NurseryOptions {
   bool reclaims_blocks = false;
 };
 
-// nullptr: *error says why. `owner` nullptr: a thread outside tasks opens the nursery.
-Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept;
+// `owner` nullptr: a thread outside tasks opens the nursery.
+OrError<Nursery*> open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options) noexcept;
 // For janus_nursery_create: opens a nursery of the running task with default options, as its current one. Fast path:
-// only on the root's account, for a task that was not told to end; nullptr: take the general path.
+// only on the root's account, for a task that was not told to end; nullptr, without an error: take the general path.
 template <Path kPath>
-Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept;
+OrError<Nursery*> open_current(Worker& worker, Task& owner) noexcept;
 // Gives the record of a terminal nursery back to the pool. Precondition: the nursery is
 // in no list and has no leftovers.
 void recycle(Worker& worker, Nursery& nursery) noexcept;

@@ -28,12 +28,12 @@ namespace {
 
 constexpr std::uint64_t kIdBlock = 256;  // numbers that a worker takes at once
 
-Task* take_record(Runtime& runtime, Worker* worker, bool has_paid, int* error) noexcept {
+OrError<void*> take_record(Runtime& runtime, Worker* worker, bool has_paid) noexcept {
   SlabCache* const cache = worker != nullptr ? &worker->tasks : nullptr;
-  void* record = runtime.tasks.take(cache);
+  void* const record = runtime.tasks.take(cache);
   if (record == nullptr) [[unlikely]]
-    record = alloc_under_pressure(runtime, runtime.tasks, cache, has_paid, error);
-  return static_cast<Task*>(record);
+    return alloc_under_pressure(runtime, runtime.tasks, cache, has_paid);
+  return record;
 }
 
 // Whether spawn<kFast>() can proceed.
@@ -77,32 +77,34 @@ void launch(Worker* worker, Task& task) noexcept {
 }
 
 template <Path kPath>
-Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options, int* error) noexcept {
+OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options) noexcept {
   constexpr bool kIsFast = kPath == Path::kFast;
   if (kIsFast && !is_ready_to_spawn(*worker, nursery)) [[unlikely]]
     return nullptr;
   Runtime& runtime = kIsFast ? runtime_of(*worker) : *nursery.runtime;
   if (!count_child_in<kPath>(worker, nursery)) [[unlikely]] {
-    if (!kIsFast) *error = why_closed(nursery);
-    return nullptr;
+    if constexpr (kIsFast) return nullptr;
+    return Failed{why_closed(nursery)};
   }
   Account* account = nursery.account;
   std::uint8_t flags = options.flags;
   if (!kIsFast && (nursery.traits.draws || options.budget != nullptr)) [[unlikely]] {
-    account = pay_for_spawn(nursery, options.stack_class, options.budget, error);
-    if (account == nullptr) {
+    const OrError<Account*> payer = pay_for_spawn(nursery, options.stack_class, options.budget);
+    if (!payer) {
       count_child_out(worker, nursery);
-      return nullptr;
+      return Failed{payer.error};
     }
+    account = payer.value;
     flags |= TaskFlags::kDraws | (options.budget != nullptr ? TaskFlags::kOwnAccount : 0);
   }
-  Task* const task = kIsFast ? static_cast<Task*>(Slab::take_hot(worker->tasks))
-                             : take_record(runtime, worker, (flags & TaskFlags::kDraws) != 0, error);
-  if (!kIsFast && task == nullptr) [[unlikely]] {
+  const OrError<void*> record =
+      kIsFast ? Slab::take_hot(worker->tasks) : take_record(runtime, worker, (flags & TaskFlags::kDraws) != 0);
+  if (!kIsFast && !record) [[unlikely]] {
     refund_spawn(nursery, account, options.stack_class);
     count_child_out(worker, nursery);
-    return nullptr;
+    return Failed{record.error};
   }
+  auto* const task = static_cast<Task*>(record.value);
   init_task(*task, nursery, account, fn, arg, options.stack_class, flags);
   task->id = kIsFast ? count_spawned(*worker) : count_spawned_anywhere(runtime, worker);
   if constexpr (kIsFast) return task;
@@ -114,7 +116,7 @@ Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnO
   if (worker != nullptr) runtime.scheduler.trace_event(*worker, Event::kSpawn, task);
   return task;
 }
-template Task* spawn<Path::kGeneral>(Worker*, Nursery&, TaskFn, void*, const SpawnOptions&, int*) noexcept;
-template Task* spawn<Path::kFast>(Worker*, Nursery&, TaskFn, void*, const SpawnOptions&, int*) noexcept;
+template OrError<Task*> spawn<Path::kGeneral>(Worker*, Nursery&, TaskFn, void*, const SpawnOptions&) noexcept;
+template OrError<Task*> spawn<Path::kFast>(Worker*, Nursery&, TaskFn, void*, const SpawnOptions&) noexcept;
 
 }  // namespace janus

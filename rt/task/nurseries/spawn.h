@@ -2,6 +2,7 @@
 // rt/task/nurseries/spawn.h — a new child of a nursery.
 #pragma once
 
+#include "rt/base/or_error.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/record/task.h"
 
@@ -14,11 +15,11 @@ struct SpawnOptions {
   const char* name = nullptr;
 };
 
-// Makes a task and counts it in its nursery; launch() queues it. nullptr: *error is the reason, and the nursery is
-// unchanged. `worker` nullptr: the caller is a thread outside tasks. The fast path is for tasks without budget, name or
-// flags, on the home worker of a nursery that charges no spawns; it returns nullptr if the general path must be taken.
+// Makes a task and counts it in its nursery; launch() queues it. If it fails, the nursery is unchanged. `worker` nullptr:
+// the caller is a thread outside tasks. The fast path is for tasks without budget, name or flags, on the home worker of a
+// nursery that charges no spawns; it returns nullptr, without an error, if the general path must be taken.
 template <Path kPath>
-Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options, int* error) noexcept;
+OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options) noexcept;
 // Queues a task that spawn() has made. The task may have ended when this returns.
 void launch(Worker* worker, Task& task) noexcept;
 

@@ -122,13 +122,12 @@ struct Root {
 bool make_root(Runtime& runtime, Worker* worker, TaskFn fn, void* arg, std::uint8_t stack_class, Root& root) noexcept {
   NurseryOptions options;
   options.on_error = ErrorPolicy::kCollect;
-  int error = 0;
-  root.nursery = open_nursery(runtime, nullptr, options, &error);
+  root.nursery = open_nursery(runtime, nullptr, options).value;
   if (root.nursery == nullptr) return false;
   root.nursery->traits.is_root = true;
   const SpawnOptions spawning{stack_class, TaskFlags::kExposed | TaskFlags::kKept,
                               runtime.options.has_root_budget ? &runtime.options.root_budget : nullptr, nullptr};
-  root.task = spawn<Path::kGeneral>(worker, *root.nursery, fn, arg, spawning, &error);
+  root.task = spawn<Path::kGeneral>(worker, *root.nursery, fn, arg, spawning).value;
   if (root.task == nullptr) {
     close_nursery(worker, *root.nursery);
     destroy_nursery(worker, *root.nursery);
@@ -148,10 +147,9 @@ std::int64_t take_result(const Root& root) noexcept {
 
 }  // namespace
 
-Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
+OrError<Runtime*> create_runtime(const RuntimeOptions& options) noexcept {
   std::byte* const pages = platform::map(runtime_bytes());
-  *error = kErrorNoMemory;
-  if (pages == nullptr) return nullptr;
+  if (pages == nullptr) return Failed{kErrorNoMemory};
   auto& runtime = construct_in<Runtime>(pages);
   runtime.options = options;
   runtime.slice_ops.store(options.yield_interval, std::memory_order_relaxed);
@@ -161,7 +159,7 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   init_handle_key(runtime);
   if (!init_parts(runtime)) {
     destroy_parts(runtime);
-    return nullptr;
+    return Failed{kErrorNoMemory};
   }
   platform::Cpus cpus{};
   SchedulerOptions scheduling{};
@@ -180,17 +178,15 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   scheduling.runtime = &runtime;
   unsigned started = 0;
   if (options.handles_faults && !platform::on_fault(contain_fault)) {
-    *error = kErrorNoCap;
     destroy_parts(runtime);
-    return nullptr;
+    return Failed{kErrorNoCap};
   }
   if (!runtime.scheduler.start(scheduling, runtime.stacks, options.with_caller, started)) {
     say_how_few(runtime, started);
     destroy_parts(runtime);
-    return nullptr;
+    return Failed{kErrorNoMemory};
   }
   runtime.started_ns = runtime.scheduler.now_ns();
-  *error = 0;
   return &runtime;
 }
 

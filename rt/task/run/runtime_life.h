@@ -2,14 +2,15 @@
 // rt/task/run/runtime_life.h — a runtime's beginning and end, and the roots that run in it.
 #pragma once
 
+#include "rt/base/or_error.h"
 #include "rt/task/record/runtime.h"
 
 namespace janus {
 
 inline constexpr std::uint8_t kRootStackClass = 7;  // a root's stack is 1 MiB
 
-// Creates a runtime in pages of its own. nullptr: *error is a JANUS_E_*, and nothing is left behind.
-Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept;
+// Creates a runtime in pages of its own. If it fails, the error is a JANUS_E_*, and nothing is left behind.
+OrError<Runtime*> create_runtime(const RuntimeOptions& options) noexcept;
 // Called from outside the runtime's workers. Cancels and awaits all tasks, however long that takes, since they may use
 // memory of the caller; after the grace it reports that it still waits.
 void destroy_runtime(Runtime* runtime) noexcept;

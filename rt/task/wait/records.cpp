@@ -23,53 +23,49 @@ void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexce
   runtime.accounts.credit(payer, Component::kMemory, bytes);
 }
 
-[[gnu::cold]] Account* open_account(Runtime& runtime, Account* parent, const Amounts& wanted, int* error) noexcept {
+[[gnu::cold]] OrError<Account*> open_account(Runtime& runtime, Account* parent, const Amounts& wanted) noexcept {
   JANUS_ASSERT(runtime.budget_waits.load(std::memory_order_relaxed) != nullptr);
-  *error = with_why(kErrorBudget, Why::kBudgetsTooDeep);
-  if (parent->depth() >= kMaxBudgetsAbove) return nullptr;
+  if (parent->depth() >= kMaxBudgetsAbove) return Failed{with_why(kErrorBudget, Why::kBudgetsTooDeep)};
   Component short_of{};
   Account* account = runtime.accounts.open(parent, wanted, &short_of);
   if (account == nullptr && short_of == Component::kMemory && parent == runtime.root_account &&
       runtime.pool_charge.reclaim())
     account = runtime.accounts.open(parent, wanted, &short_of);
-  *error = with_why(kErrorBudget, why_short_of(short_of));
-  if (account == nullptr) return nullptr;
+  if (account == nullptr) return Failed{with_why(kErrorBudget, why_short_of(short_of))};
   const std::uint32_t above = parent != runtime.root_account ? parent->index() : 0;
   if (runtime.scheduler.add_group(account->index(), above)) return account;
   runtime.accounts.close(account);
-  *error = kErrorNoMemory;
-  return nullptr;
+  return Failed{kErrorNoMemory};
 }
 
-[[gnu::noinline, gnu::cold]] void* alloc_under_pressure(Runtime& runtime, Slab& slab, SlabCache* cache, bool has_paid,
-                                                        int* error) noexcept {
+[[gnu::noinline, gnu::cold]] OrError<void*> alloc_under_pressure(Runtime& runtime, Slab& slab, SlabCache* cache,
+                                                                 bool has_paid) noexcept {
   constexpr std::uint64_t kAtLeast = 65536;  // less than a batch of any pool
   void* record = runtime.pool_charge.reclaim() ? slab.take(cache) : nullptr;
   if (record == nullptr && has_paid) record = slab.alloc_prepaid(cache);
   if (record != nullptr) return record;
   const bool is_dry = runtime.accounts.left(runtime.root_account, Component::kMemory) < kAtLeast;
-  *error = is_dry ? with_why(kErrorBudget, Why::kMemory) : kErrorNoMemory;
-  return nullptr;
+  return Failed{is_dry ? with_why(kErrorBudget, Why::kMemory) : kErrorNoMemory};
 }
 
-[[gnu::noinline, gnu::cold]] Account* pay_for_spawn(Nursery& nursery, std::uint8_t stack_class, const Amounts* budget,
-                                                    int* error) noexcept {
+[[gnu::noinline, gnu::cold]] OrError<Account*> pay_for_spawn(Nursery& nursery, std::uint8_t stack_class,
+                                                             const Amounts* budget) noexcept {
   Accounts& accounts = nursery.runtime->accounts;
   Account* const payer = nursery.account;
   if (!accounts.draw(payer, Component::kSpawns, 1)) {
-    *error = with_why(accounts.granted(payer, Component::kSpawns) ? kErrorBudget : kErrorNoCap, Why::kSpawnCount);
-    return nullptr;
+    const bool was_granted = accounts.granted(payer, Component::kSpawns);
+    return Failed{with_why(was_granted ? kErrorBudget : kErrorNoCap, Why::kSpawnCount)};
   }
   if (!pay_for_record(*nursery.runtime, payer, bytes_of_task(stack_class))) {
     accounts.credit(payer, Component::kSpawns, 1);
-    *error = with_why(kErrorBudget, Why::kMemory);
-    return nullptr;
+    return Failed{with_why(kErrorBudget, Why::kMemory)};
   }
   if (budget == nullptr) return payer;
-  if (Account* const own = open_account(*nursery.runtime, payer, *budget, error)) return own;
+  const OrError<Account*> own = open_account(*nursery.runtime, payer, *budget);
+  if (own) return own;
   refund_record(*nursery.runtime, payer, bytes_of_task(stack_class));
   accounts.credit(payer, Component::kSpawns, 1);
-  return nullptr;
+  return own;
 }
 
 [[gnu::noinline, gnu::cold]] void refund_spawn(Nursery& nursery, Account* account, std::uint8_t stack_class) noexcept {

@@ -7,6 +7,7 @@
 // root account pays that much less.
 #pragma once
 
+#include "rt/base/or_error.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/record/runtime.h"
 
@@ -20,14 +21,13 @@ void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexce
 // Bounds the walks from an account to those above it, such as when a block is freed.
 inline constexpr unsigned kMaxBudgetsAbove = 128;
 
-// Opens an account below `parent`; if need be, unmaps idle stacks, which credits the root account. nullptr: `parent`
-// has too little, or too many accounts are above it; *error says which.
-Account* open_account(Runtime& runtime, Account* parent, const Amounts& wanted, int* error) noexcept;
-// Called after Slab::take() returned nullptr. nullptr: *error says whether the root's budget or the machine ran out.
-void* alloc_under_pressure(Runtime& runtime, Slab& slab, SlabCache* cache, bool has_paid, int* error) noexcept;
-// Pays for a new child. Returns its account: the nursery's, or a new one below that. nullptr: *error says why, and
-// nothing is drawn.
-Account* pay_for_spawn(Nursery& nursery, std::uint8_t stack_class, const Amounts* budget, int* error) noexcept;
+// Opens an account below `parent`; if need be, unmaps idle stacks, which credits the root account. Fails if `parent` has
+// too little, or if too many accounts are above it.
+OrError<Account*> open_account(Runtime& runtime, Account* parent, const Amounts& wanted) noexcept;
+// Called after Slab::take() returned nullptr. The error says whether the root's budget or the machine ran out.
+OrError<void*> alloc_under_pressure(Runtime& runtime, Slab& slab, SlabCache* cache, bool has_paid) noexcept;
+// Pays for a new child. Returns its account: the nursery's, or a new one below that. On failure nothing is drawn.
+OrError<Account*> pay_for_spawn(Nursery& nursery, std::uint8_t stack_class, const Amounts* budget) noexcept;
 void refund_spawn(Nursery& nursery, Account* account, std::uint8_t stack_class) noexcept;
 // The bytes charged for a task below an explicit budget: of its record and its stack.
 [[nodiscard]] std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept;
