@@ -6,7 +6,7 @@ namespace {
 
 using namespace janus::test;
 
-TASK_TEST(bad_input, a_null_nursery_is_an_error_all_the_way_through) {
+TASK_TEST(bad_input, a_null_nursery_is_an_error_in_every_call) {
   janus_result result = {};
   CHECK_EQ(janus_nursery_spawn_in(nullptr, return_zero, nullptr, nullptr).raw, 0u);
   CHECK_LT(janus_last_error(), -4096);

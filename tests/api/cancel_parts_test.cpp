@@ -141,7 +141,7 @@ int count_waiting(const Crowd& crowd) {
 
 }  // namespace
 
-TEST(cancel_parts, all_members_are_told_whatever_the_first_one_does) {
+TEST(cancel_parts, all_members_are_cancelled_whatever_the_first_one_does) {
   for (const unsigned workers : worlds_of_combinations())
     for (const Wait wait : {Wait::kChannel, Wait::kPark, Wait::kChildren, Wait::kRunningChildren})
       for (const First first : {First::kNothing, First::kCancelsAgain, First::kCloses, First::kPanics})
@@ -156,7 +156,7 @@ TEST(cancel_parts, all_members_are_told_whatever_the_first_one_does) {
 
 // Deterministic mode as well, where turns do not depend on the speed of the machine: running children see the cancel,
 // and end, before their own nurseries are cancelled.
-TEST(cancel_parts, all_members_are_told_whichever_task_cancels) {
+TEST(cancel_parts, all_members_are_cancelled_whichever_task_cancels) {
   const auto cancel_each_way = [](const janus_rt_config& config) {
     for (const By by : {By::kCall, By::kTaskCancel, By::kFailure, By::kOwnersCancel})
       for (const Wait wait : {Wait::kChannel, Wait::kChildren, Wait::kRunningChildren})
@@ -172,7 +172,7 @@ TEST(cancel_parts, all_members_are_told_whichever_task_cancels) {
 
 // A neighbour on the only worker counts the waiting tasks at each of its turns. Between two of its turns no more than
 // two parts may be woken, in the normal and in the deterministic mode.
-TEST(cancel_parts, a_neighbour_has_turns_in_between) {
+TEST(cancel_parts, neighbours_run_between_two_parts) {
   for (const janus_rt_config& config : {with_workers(1), deterministic(1, 7)})
     for (const By by : {By::kCall, By::kTaskCancel, By::kFailure, By::kOwnersCancel})
       run_in(config, [by] {
@@ -222,7 +222,7 @@ TEST(cancel_parts, a_member_that_joins_during_a_cancel_has_seen_it) {
     });
 }
 
-TEST(cancel_parts, is_paid_for_by_who_calls) {
+TEST(cancel_parts, the_caller_pays_for_all_parts) {
   run_in(with_workers(1), [] {
     auto pay = [] {
       static Crowd crowd;
@@ -255,7 +255,7 @@ TEST(cancel_parts, is_paid_for_by_who_calls) {
 }
 
 // The caller is itself cancelled during the cancel. The cancel must still reach all members.
-TEST(cancel_parts, goes_on_when_who_calls_is_cancelled) {
+TEST(cancel_parts, goes_on_when_the_caller_is_cancelled) {
   for (const unsigned workers : kWorlds)
     run_in(with_workers(workers), [] {
       static Crowd crowd;
@@ -272,7 +272,7 @@ TEST(cancel_parts, goes_on_when_who_calls_is_cancelled) {
 }
 
 // The caller runs out of ops during the cancel, and ends right afterwards. The cancel must still reach all members.
-TEST(cancel_parts, goes_on_when_who_calls_has_no_ops_left) {
+TEST(cancel_parts, goes_on_when_the_caller_has_no_ops_left) {
   for (const unsigned workers : kWorlds)
     run_in(with_workers(workers), [] {
       static Crowd crowd;

@@ -112,7 +112,7 @@ TEST(close, by_the_last_release_wakes_all) {
     });
 }
 
-TEST(close, is_paid_for_by_who_wakes) {
+TEST(close, the_caller_pays_for_each_task_that_it_wakes) {
   run_in(with_workers(1), [] {
     Crowd crowd;
     gather(crowd, First::kNothing);

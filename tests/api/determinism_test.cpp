@@ -97,7 +97,7 @@ TEST(determinism, the_number_of_workers_is_part_of_the_program) {
   CHECK_NE(hash_of(2, 7), hash_of(3, 7));
 }
 
-TEST(determinism, outside_of_it_there_is_no_hash) {
+TEST(determinism, without_deterministic_mode_there_is_no_hash) {
   janus_stats stats = {};
   run_in(with_workers(2), busy_program, &stats);
   CHECK_EQ(stats.order_hash, 0u);

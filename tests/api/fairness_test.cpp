@@ -465,7 +465,7 @@ TEST(fairness, a_caged_task_that_computes_for_long_between_yields_has_a_turn_for
 }
 
 // If an operation of a cage costs a hundred slices, the cage gets fewer turns.
-TEST(fairness, a_cage_of_dear_operations_takes_half) {
+TEST(fairness, a_cage_of_expensive_operations_takes_half_of_the_time) {
   constexpr int kDear = 100'000;
   for (const int count : {1, 10, 3000}) {  // most of the last have not even started
     Shares shares;
@@ -482,7 +482,7 @@ TEST(fairness, a_cage_of_dear_operations_takes_half) {
   }
 }
 
-TEST(fairness, a_caged_chain_of_dear_operations_takes_half) {
+TEST(fairness, a_caged_chain_of_expensive_operations_takes_half_of_the_time) {
   static janus_nursery* nursery;
   static Shares* seen;
   struct Link {

@@ -67,7 +67,7 @@ struct Launderer {
 std::atomic<std::uint64_t> Launderer::done{0};
 std::atomic<std::uint32_t> Launderer::seeds{0};
 
-TEST(grace, a_cage_spends_its_ops_and_one_grace_whatever_it_cancels) {
+TEST(grace, a_cage_spends_at_most_its_ops_and_one_grace_whatever_it_cancels) {
   for (unsigned seed = 0; seed < 30; ++seed) {
     Launderer::done.store(0);
     Launderer::seeds.store(1000 * seed);

@@ -130,7 +130,7 @@ TEST(memory, a_million_blocked_are_refused_where_the_roots_memory_ends) {
     });
 }
 
-TEST(memory, a_park_without_a_stack_to_go_on_with_answers_so) {
+TEST(memory, a_park_that_gets_no_stack_returns_an_error) {
   run_in(with_memory(1, std::size_t{32} << 20), [] {
     static std::atomic<long> parked, refused;
     parked = refused = 0;
@@ -172,7 +172,7 @@ TEST(memory, a_cage_gets_its_stacks_when_the_root_is_dry) {
     });
 }
 
-TEST(memory, a_nursery_with_all_there_is_can_use_it) {
+TEST(memory, a_nursery_that_was_granted_all_memory_can_use_it) {
   for (unsigned workers : {1u, 4u})
     run_in(with_memory(workers), [] {
       Gate gate;
@@ -205,7 +205,7 @@ std::int64_t branch(void* depth) {
 
 // Allocates as many blocks of each size as there is memory for, then frees all but one in each 64 KiB: the rest is few
 // bytes, but keeps all those pages.
-TEST(memory, pages_that_few_blocks_keep_end_with_the_runtimes_memory) {
+TEST(memory, pages_that_few_blocks_keep_in_use_count_against_the_limit) {
   if (kIsWatched) return;  // where the C library's heap is used
   constexpr std::size_t kAll = std::size_t{8} << 20, kPart = 65536, kParts = 65536;
   constexpr std::size_t kMaxOfPages = kAll + kAll / 8 + (16u << 20);

@@ -43,7 +43,7 @@ TASK_TEST(memory, zero_bytes_are_a_block_and_freeing_null_does_nothing) {
   janus_free(nullptr);
 }
 
-TASK_TEST(memory, aligned_blocks_are) {
+TASK_TEST(memory, aligned_blocks_have_the_alignment_that_was_asked_for) {
   for (std::size_t align = 1; align <= 1 << 20; align *= 2) {
     void* block = janus_alloc_aligned(align, 100);
     if (!CHECK(block != nullptr)) continue;
@@ -182,7 +182,7 @@ TASK_TEST(system, entropy_fills_all_of_it) {
   CHECK_EQ(janus_entropy(bytes, 0), 0);
 }
 
-TASK_TEST(stats, tell_what_happened) {
+TASK_TEST(stats, count_what_happened) {
   janus_stats before = {}, after = {};
   before.size = after.size = sizeof before;
   janus_rt_stats(nullptr, &before);

@@ -136,7 +136,7 @@ TEST(rules, a_cancelled_parent_sleeps_until_its_children_end) {
 
 // The owner has not stopped since it opened the inner nursery, so the cancel cannot find that nursery; and the owner's
 // next step is to stop, which publishes it too late.
-TEST(rules, a_cancel_reaches_what_its_owner_had_not_shown_to_anybody) {
+TEST(rules, a_cancel_reaches_nurseries_that_no_other_worker_has_seen) {
   const auto body = [] {
     Scope outer;
     std::atomic<bool> is_cancelled{false}, was_told{false};
@@ -504,7 +504,7 @@ void make_trouble(int kind) {
 
 }  // namespace
 
-TEST(rules, trouble_ends_one_task_with_its_nurseries_and_nobody_else) {
+TEST(rules, a_fault_ends_one_task_and_its_nurseries_and_no_other) {
   if (kIsWatched) SKIP("the sanitizer takes faults for its own");
   everywhere([] {
     for (int kind = 0; kind < kTroubles; ++kind) {
@@ -544,7 +544,7 @@ TEST(rules, trouble_ends_one_task_with_its_nurseries_and_nobody_else) {
   });
 }
 
-TEST(rules, an_inline_child_in_trouble_leaves_the_one_below_whole) {
+TEST(rules, a_fault_of_an_inline_child_leaves_the_parent_intact) {
   if (kIsWatched) SKIP("the sanitizer takes faults for its own");
   everywhere([] {
     for (int kind = 0; kind < kTroubles; ++kind) {
@@ -655,7 +655,7 @@ struct Late {
 
 }  // namespace
 
-TEST(rules, a_cancel_that_comes_too_late_leaves_whom_the_memory_serves_next_alone) {
+TEST(rules, a_late_cancel_does_not_reach_the_next_user_of_the_record) {
   for (unsigned workers : {2u, 4u}) {
     run_in(with_workers(workers), [] {
       Late late;

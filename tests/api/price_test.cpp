@@ -269,7 +269,7 @@ TEST(price, a_panic_costs_what_its_report_takes) {
 
 // A task may print to its standard output and standard error without a capability. All other descriptors, standard
 // input too, may lead to files and networks, so writing to them costs a system call of its budget.
-TEST(price, printing_costs_no_system_call_and_writing_to_other_descriptors_does) {
+TEST(price, printing_to_stdout_costs_no_system_call_and_writing_to_other_descriptors_does) {
   run_in(with_workers(1), [] {
     janus_budget few = budget_of(100'000);
     few.syscalls = 10;

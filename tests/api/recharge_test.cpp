@@ -333,7 +333,7 @@ TEST(recharge, waits_in_a_cage_that_nobody_awaits_yet_go_on) {
   });
 }
 
-TEST(recharge, a_crowd_that_nobody_recharges_has_an_end) {
+TEST(recharge, many_waits_that_nobody_recharges_all_end) {
   run_in(with_workers(2), [] {
     constexpr int kCrowd = 1000;
     Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, budget_of(100'000, 64 << 20));

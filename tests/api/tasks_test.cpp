@@ -115,7 +115,7 @@ TEST(tasks, the_failure_of_one_leaves_the_others_alone_when_collected) {
   });
 }
 
-TEST(tasks, work_is_stolen_from_who_does_not_get_to_it) {
+TEST(tasks, work_is_stolen_from_a_busy_worker) {
   janus_stats stats = {};
   run_in(
       with_workers(2),
@@ -358,7 +358,7 @@ TEST(tasks, no_handle_comes_twice) {
   });
 }
 
-TEST(tasks, a_task_that_asks_for_itself_while_others_let_it_go) {
+TEST(tasks, janus_task_self_works_while_others_release_the_handle) {
   everywhere([] {
     for (int round = 0; round < scaled(100, 10); ++round) {
       Scope scope;

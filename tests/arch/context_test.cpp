@@ -58,7 +58,7 @@ TEST(context, a_context_is_one_cache_line) {
 
 // --- A fresh fiber ---------------------------------------------------------------------------------------------------
 
-TEST(context, a_fresh_stack_holds_entry_cleanup_and_nobody) {
+TEST(context, a_fresh_stack_holds_entry_cleanup_and_a_null_return_address) {
   one.start(bounce, &one);
   auto* words = reinterpret_cast<std::uint64_t*>(one.top());
   CHECK_EQ(words[-1], 0);

@@ -11,7 +11,7 @@ namespace fake_platform = janus::fake_platform;
 using janus::BiasedLock;
 using janus::LockOwner;
 
-TEST(biased_lock_machine, without_a_heavy_fence_nobody_comes_to_own_it) {
+TEST(biased_lock_machine, without_a_heavy_fence_no_worker_becomes_the_owner) {
   for (const bool has_fence : {false, true}) {
     fake_platform::reset();
     fake_platform::set_heavy_fence(has_fence);

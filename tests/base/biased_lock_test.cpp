@@ -68,7 +68,7 @@ TEST(biased_lock, an_owner_that_is_slow_between_its_two_looks_finds_out) {
   CHECK(lock.is_owned_by(other));
 }
 
-TEST(biased_lock, turns_of_several_make_no_owner) {
+TEST(biased_lock, several_workers_in_turn_make_no_owner) {
   Fresh lock;
   LockOwner members[2];
   for (int i = 0; i < 10'000; ++i) {
@@ -92,7 +92,7 @@ TEST(biased_lock, guests_strangers_and_users_of_a_shared_lock_are_not_owners) {
   CHECK_EQ(turns_until_owner(shared, me), 10'001u);
 }
 
-TEST(biased_lock, given_up_for_good_it_has_no_owner) {
+TEST(biased_lock, after_the_bias_is_given_up_for_good_there_is_no_owner) {
   if (!janus::platform::has_heavy_fence()) return janus::test::skip("no heavy fence on this machine");
   Fresh lock;
   LockOwner me;
@@ -143,7 +143,7 @@ void take_turns(unsigned number) {
   storm.biased.fetch_add(biased, std::memory_order_relaxed);
 }
 
-TEST(biased_lock, no_two_hold_it_in_a_storm) {
+TEST(biased_lock, two_threads_never_hold_it_at_once) {
   constexpr unsigned kRounds = 10;
   std::uint64_t turns = 0;
   for (unsigned round = 0; round < kRounds; ++round) {

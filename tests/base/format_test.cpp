@@ -40,7 +40,7 @@ TEST(format, nothing_beyond_the_capacity_is_touched) {
   }
 }
 
-TEST(format, no_buffer_is_needed_to_learn_the_length) {
+TEST(format, without_a_buffer_the_length_is_returned) {
   CHECK_EQ(format_to(nullptr, 0, "%s and %d", "this", 12), 11);
 }
 
@@ -88,7 +88,7 @@ TEST(format, a_string_argument_is_read_only_as_far_as_it_can_be_printed) {
   CHECK(format_within(bounds, bytes, sizeof bytes, "%*d%s", 2147483647, 1, a.bytes).reads <= 16);
 }
 
-TEST(format, within_its_bounds_a_text_is_as_without) {
+TEST(format, text_within_its_bounds_is_as_with_no_bounds) {
   char bytes[65];
   const janus::FormatBounds bounds = {.text = 64, .reads = 256};
   const char* const most = "0123456789012345678901234567890123456789012345678901234567890123";

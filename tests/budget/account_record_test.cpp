@@ -91,7 +91,7 @@ TEST(account_record, a_table_that_was_destroyed_begins_anew) {
   }
 }
 
-TEST(account_record, the_root_pays_for_all_that_were_ever_taken_and_not_for_what_others_pay) {
+TEST(account_record, the_root_pays_for_every_record_that_was_taken_and_that_no_other_account_pays_for) {
   Table table;
   constexpr unsigned kMany = 1000;
   static Account* opened[kMany];

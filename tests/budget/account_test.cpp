@@ -146,7 +146,7 @@ TEST(account, asking_for_all_takes_everything_left) {
   CHECK(table.has(table.root(), {{kUnlimited, 2000, 30, 0, 0}}));
 }
 
-TEST(account, a_child_of_an_unlimited_parent_may_be_finite_and_vanishes_into_it) {
+TEST(account, a_finite_child_of_an_unlimited_parent_gives_nothing_back_when_it_closes) {
   Table table(kAll);
   Account* const child = table.open(table.root(), {{10, kMaxFinite, 1, 1, 1}});
   REQUIRE(child != nullptr);
@@ -315,7 +315,7 @@ TEST(account, thousands_of_records_keep_their_places) {
   CHECK_EQ(table.accounts.count(), 1);
 }
 
-TEST(account, below_one_budget_there_is_one_line_of_credit) {
+TEST(account, a_budget_and_all_accounts_below_it_share_one_limit_of_debt) {
   Table table(kAll);
   Account* const cage = table.open(table.root(), kSome);
   Account* const inner = table.open(cage, only(Component::kOps, 100));
@@ -339,7 +339,7 @@ TEST(account, below_one_budget_there_is_one_line_of_credit) {
   table.accounts.close(cage);
 }
 
-TEST(account, neighbours_and_what_lies_below_unlimited_ops_have_lines_of_credit_of_their_own) {
+TEST(account, siblings_and_accounts_below_unlimited_ops_have_their_own_limit_of_debt) {
   Table table(kAll);
   Account* const unlimited = table.open(table.root(), kAll);
   Account* const one = table.open(unlimited, kSome);

@@ -66,7 +66,7 @@ TEST(memory_cache, a_thread_without_a_cache_and_a_child_account_call_chunks_back
   pool.accounts.close(greedy);
 }
 
-TEST(memory_cache, memory_of_other_accounts_passes_the_cache_by) {
+TEST(memory_cache, memory_of_other_accounts_bypasses_the_cache) {
   Pool pool(kMebi);
   Account* const child = pool.accounts.open(pool.accounts.root(), {{0, 1000, 0, 0, 0}}, nullptr);
   REQUIRE(child != nullptr);

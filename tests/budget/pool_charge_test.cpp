@@ -100,7 +100,7 @@ TEST(pool_charge, debts_are_paid_first) {
   CHECK(!f.pool_charge.grow(1));
 }
 
-TEST(pool_charge, stacks_end_where_the_money_does) {
+TEST(pool_charge, the_number_of_stacks_is_limited_by_the_root_account) {
   constexpr std::uint64_t kMemory = 4 << 20;
   Fixture f(kMemory);
   constexpr unsigned kMax = kMemory / stack_class_bytes(0);

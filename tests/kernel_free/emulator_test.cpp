@@ -125,7 +125,7 @@ TEST(translations, a_table_becomes_wide_however_wide_it_was) {
       CHECK_GE(places_after(before, is_late), kPlaces);
 }
 
-TEST(translations, that_is_a_few_thousand_reads_of_memory_that_is_ours) {
+TEST(translations, widening_a_table_touches_fewer_words_than_it_has_entries) {
   be(kEmulator, kPlenty);
   (void)places_after(kMinPlaces, true);
   CHECK_LT(g_touched, kPlaces);

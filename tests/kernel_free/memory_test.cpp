@@ -92,7 +92,7 @@ TEST(page_tables, each_interrupt_stack_stands_above_an_absent_page) {
   }
 }
 
-TEST(page_tables, this_threads_stack_ends_in_absent_pages) {
+TEST(page_tables, the_stack_of_this_thread_is_followed_by_absent_pages) {
   auto* const thread = &this_thread();
   CHECK(is(look_up(address_of(thread->mapping)).entry, Absence::kGuard));
   CHECK(!is_absent(&thread));

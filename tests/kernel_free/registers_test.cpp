@@ -226,7 +226,7 @@ TEST(deadline, the_timers_deadline_is_a_value_of_the_counter) {
   CHECK(g_writes[1].value >= before && g_writes[1].value <= after);
 }
 
-TEST(deadline, that_is_never_stops_the_timer_and_one_beyond_the_counter_is_its_last_value) {
+TEST(deadline, no_deadline_stops_the_timer_and_a_deadline_beyond_the_counter_is_its_last_value) {
   forget_writes();
   set_timer(platform::kForever);
   set_timer(platform::kForever - 1);

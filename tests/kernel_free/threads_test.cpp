@@ -75,7 +75,7 @@ TEST(threads, many_more_than_cpus_run_to_their_ends_and_are_freed) {
   here[1] = here[0];
 }
 
-TEST(threads, a_section_needs_nothing_of_the_stack_that_is_not_there) {
+TEST(threads, a_wake_needs_at_most_three_pages_of_stack) {
   constexpr std::size_t kDepth = 3 * bare::kPage;
   static Word done{0};
   done.store(0);
@@ -283,7 +283,7 @@ TEST(requests, a_fence_and_a_flush_return_while_others_halt_and_run) {
 }
 
 // A page that one CPU has unmapped is not visible to another CPU any more, though that one used it a moment before.
-TEST(requests, no_cpu_uses_what_another_has_taken_away) {
+TEST(requests, no_cpu_uses_a_mapping_that_another_has_removed) {
   static std::atomic<std::uint8_t*> page{nullptr};
   static Word step{0};
   constexpr std::uint32_t kRounds = 50;
@@ -355,7 +355,7 @@ TEST(clock, goes_forward_and_has_a_date) {
   CHECK_GT(platform::unix_time_ns(), std::int64_t{1'600'000'000} * 1'000'000'000);
 }
 
-TEST(entropy, is_never_the_same_twice_where_there_is_any) {
+TEST(entropy, is_never_the_same_twice_if_there_is_a_source) {
   std::uint64_t a = 0, b = 0;
   if (!platform::entropy(&a, sizeof a)) SKIP("this processor has no source of it");
   CHECK(platform::entropy(&b, sizeof b));

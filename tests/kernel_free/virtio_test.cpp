@@ -430,7 +430,7 @@ TEST(disk, a_disk_that_lies_or_is_silent_gives_an_error_in_time_and_a_line) {
   }
 }
 
-TEST(disk, senseless_disks_are_not_there) {
+TEST(disk, disks_with_invalid_geometry_are_ignored) {
   FakeDevice without_room(2), endless;
   CHECK(put_disk(5, without_room) == nullptr);
   CHECK(console_holds("disk 5 does not work"));
@@ -441,7 +441,7 @@ TEST(disk, senseless_disks_are_not_there) {
 }
 
 // A machine looks for its one source of random numbers once, so all of the device's life is in one test.
-TEST(random, every_word_is_the_devices_and_is_given_once_until_it_lies) {
+TEST(random, every_word_comes_from_the_device_once_until_the_device_fails) {
   static FakeDevice fake;
   g_source_of_machine = g_device = &fake;
   g_console_bytes = 0;
@@ -486,7 +486,7 @@ bool has_seen(const char* text, std::size_t bytes, std::size_t at = 0) {
   return at + bytes <= g_seen_bytes && std::memcmp(g_seen + at, text, bytes) == 0;
 }
 
-TEST(output, without_a_device_it_goes_by_the_serial_port) {
+TEST(output, without_a_device_output_goes_to_the_serial_port) {
   start_output(nullptr);
   const char* const text = text_of(5000);
   CHECK_EQ(write_out(text, 5000), 5000u);
@@ -550,7 +550,7 @@ TEST(output, a_device_that_lies_or_is_silent_costs_a_line_and_no_byte) {
   }
 }
 
-TEST(output, a_device_that_does_not_work_is_left_alone_and_said_to_be) {
+TEST(output, a_broken_device_is_not_used_and_is_reported) {
   FakeDevice without_queue(0), old(128, 0);
   for (FakeDevice* fake : {&without_queue, &old}) {
     start_output(fake);
@@ -569,7 +569,7 @@ TEST(output, a_device_that_may_lack_the_first_port_is_left_alone) {
   g_device = nullptr;
 }
 
-TEST(output, without_memory_for_it_the_serial_port_does) {
+TEST(output, without_memory_for_the_device_output_goes_to_the_serial_port) {
   FakeDevice fake;
   start_output(nullptr);
   g_console_of_machine = &fake;

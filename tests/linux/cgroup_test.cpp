@@ -284,7 +284,7 @@ TEST(cgroup, files_that_make_no_sense_are_no_limit) {
   CHECK(end.exited(0));
 }
 
-TEST(cgroup, this_very_process_has_what_the_machine_has_at_most) {
+TEST(cgroup, this_process_has_at_most_what_the_machine_has) {
   platform::Cpus cpus;
   platform::cpus(cpus);
   SystemInfo info{};
@@ -383,7 +383,7 @@ TEST(cgroup, a_quota_of_a_real_group_above_ours_is_found) {
 
 // --- Lines of files
 
-TEST(lines, come_whole_through_a_buffer_that_must_be_refilled_and_too_long_ones_not_at_all) {
+TEST(lines, are_read_whole_across_refills_of_the_buffer_and_too_long_ones_are_skipped) {
   REQUIRE(test::write_file("janus-lines-test", "one\n\nthree is long\nno line of twenty-four bytes or more\nlast"));
   char buffer[20];
   Text line;

@@ -147,7 +147,7 @@ TEST(guards, the_memory_between_guards_is_of_small_pages) {
   CHECK(end.exited(0));
 }
 
-TEST(guards, locked_memory_gets_protected_ones) {
+TEST(guards, locked_memory_gets_protected_pages_as_guards) {
   const test::End end = test::in_child([] {
     if (test::failed(test::call(test::kMlockall, 2))) return true;  // MCL_FUTURE; fails if the limit is too low
     Slab slab;
@@ -230,7 +230,7 @@ TEST(threads, start_where_their_guards_must_be_protected) {
   CHECK(end.exited(0));
 }
 
-TEST(threads, without_any_guard_do_not_start) {
+TEST(threads, are_not_started_without_a_guard) {
   const test::End end = test::in_child(
       [] { return forbid_install() && test::refuse(kernel::kMprotect, kernel::kENOMEM) && !a_thread_runs(); });
   CHECK(end.exited(0));
@@ -337,7 +337,7 @@ TEST(fence, is_said_to_be_missing_where_the_kernel_refuses_and_does_nothing_then
   CHECK(end.exited(0));
 }
 
-TEST(fence, that_is_taken_away_once_it_is_relied_on_ends_the_process) {
+TEST(fence, a_kernel_that_withdraws_it_later_ends_the_process) {
   const test::End end = test::in_child([] {
     if (!platform::has_heavy_fence()) platform::abort();
     if (!test::refuse(kernel::kMembarrier, kernel::kEPERM)) return false;
@@ -369,7 +369,7 @@ TEST(entropy, comes_from_the_device_where_the_call_is_missing) {
   CHECK(end.exited(0));
 }
 
-TEST(entropy, that_nobody_has_is_refused) {
+TEST(entropy, without_a_source_is_refused) {
   const test::End end = test::in_child([] {
     std::uint64_t a = 0;
     return test::refuse(kernel::kGetrandom, kernel::kENOSYS) && test::refuse(kernel::kOpenat, 2) &&
@@ -378,7 +378,7 @@ TEST(entropy, that_nobody_has_is_refused) {
   CHECK(end.exited(0));
 }
 
-TEST(resources, are_guessed_small_where_nobody_tells) {
+TEST(resources, are_assumed_small_if_nothing_reports_them) {
   const test::End end = test::in_child([] {
     if (!test::refuse(kernel::kSysinfo, kernel::kENOSYS) || !test::refuse(kernel::kOpenat, 2)) return false;
     if (!test::refuse(kernel::kSchedGetaffinity, kernel::kENOSYS)) return false;

@@ -436,7 +436,7 @@ constexpr Death kDeaths[] = {
     {kernel::kSigBus, [] { kernel::raise_here(kernel::kSigBus); }},
 };
 
-TEST(faults, declined_ones_end_the_process_by_their_own_signal) {
+TEST(faults, a_fault_that_the_runtime_declines_ends_the_process_by_its_signal) {
   for (const Death& death : kDeaths) {
     const test::End end = test::in_child([&] {
       Worker worker(decline);

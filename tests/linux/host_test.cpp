@@ -22,7 +22,7 @@ TEST(host, tells_the_same_about_itself_as_its_libc_knows) {
   CHECK_EQ(kernel::aux_value(12345, 77), 77u);
 }
 
-TEST(host, tells_it_by_proc_where_the_kernel_has_no_call_for_it) {
+TEST(host, reads_proc_if_the_kernel_has_no_call) {
   const test::End end = test::in_child([] {
     // The first test's answer is remembered, so a new process asks: this program again, under a filter.
     if (!test::refuse_if(kernel::kPrctl, kernel::kEINVAL, 0, kernel::kPrGetAuxv)) return false;

@@ -45,7 +45,7 @@ TEST(terminate, signals_that_the_parent_had_blocked_get_through) {
   CHECK(end.exited(0));
 }
 
-TEST(terminate, a_closed_pipe_is_an_error_and_no_death) {
+TEST(terminate, a_closed_pipe_is_an_error_and_does_not_end_the_process) {
   const test::End end = test::in_child([] {
     platform::on_terminate(note_signal);
     int ends[2];
@@ -91,7 +91,7 @@ void end_soon(int) {
   platform::exit_later(1, 41, nullptr);
 }
 
-TEST(terminate, an_end_that_was_set_for_later_comes_while_every_thread_is_busy_or_asleep) {
+TEST(terminate, a_delayed_end_comes_even_if_every_thread_is_busy_or_asleep) {
   const test::End busy = test::in_child([] {
     platform::on_terminate(note_signal);
     platform::exit_later(20'000'000, 99, nullptr);
@@ -110,7 +110,7 @@ TEST(terminate, an_end_that_was_set_for_later_comes_while_every_thread_is_busy_o
   CHECK(asleep.exited(43));
 }
 
-TEST(terminate, an_end_can_be_set_for_later_by_the_handler) {
+TEST(terminate, the_handler_can_delay_the_end) {
   const test::End end = test::in_child([] {
     platform::on_terminate(end_soon);
     test::call(test::kKill, test::call(kernel::kGetpid), static_cast<int>(kernel::kSigTerm));
@@ -120,7 +120,7 @@ TEST(terminate, an_end_can_be_set_for_later_by_the_handler) {
   CHECK(end.exited(41));
 }
 
-TEST(terminate, an_end_that_was_set_for_later_has_last_words) {
+TEST(terminate, a_delayed_end_prints_its_message) {
   const test::End end = test::in_child([] {
     platform::exit_later(1'000'000, 42, [] { platform::exit(45); });
     for (;;) test::call(test::kSchedYield);
@@ -129,7 +129,7 @@ TEST(terminate, an_end_that_was_set_for_later_has_last_words) {
   CHECK(end.exited(45));
 }
 
-TEST(terminate, an_end_set_for_later_does_not_come_before) {
+TEST(terminate, a_delayed_end_does_not_come_early) {
   const test::End end = test::in_child([] {
     platform::on_terminate(note_signal);
     platform::exit_later(3'600'000'000'000, 44, nullptr);
@@ -189,7 +189,7 @@ TEST(terminate, abort_of_the_first_process_exits_with_134) {
   CHECK(end.exited(134));
 }
 
-TEST(terminate, a_closed_pipe_can_be_the_end_after_all) {
+TEST(terminate, a_closed_pipe_ends_the_program_if_that_is_set) {
   const test::End end = test::in_child([]() -> bool {
     platform::on_terminate(note_signal);
     platform::end_by_closed_pipe();

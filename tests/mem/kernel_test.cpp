@@ -82,7 +82,7 @@ TEST(kernel, the_whole_guard_of_every_class_faults_and_nothing_else) {
   pool.destroy();
 }
 
-TEST(kernel, a_guard_holds_after_its_stack_went_cold) {
+TEST(kernel, a_guard_survives_the_unmapping_of_its_stack) {
   StackPool pool;
   REQUIRE(pool.init());
   Stack* stack = pool.take(nullptr, 0);
@@ -216,7 +216,7 @@ TEST(kernel, the_reserve_of_a_stack_is_no_memory_before_it_grows) {
   pool.destroy();
 }
 
-TEST(kernel, guards_of_stacks_that_grow_outlast_the_cold_and_the_neighbours) {
+TEST(kernel, guards_of_growing_stacks_survive_unmapping_and_neighbours) {
   constexpr unsigned kCount = 200;  // more than three banks of guards
   static Stack* stacks[kCount];
   StackPool pool;
@@ -312,7 +312,7 @@ std::size_t fill(PageHeap& heap, std::size_t least, unsigned pages, unsigned ali
 }  // namespace
 
 // Every chunk but the last has no free aligned place.
-TEST(kernel, a_search_for_an_aligned_run_looks_at_no_chunk_in_vain) {
+TEST(kernel, a_search_for_an_aligned_run_visits_only_chunks_that_can_have_it) {
   PageHeap heap;
   REQUIRE(heap.init());
   Span* last = nullptr;

@@ -41,7 +41,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST(misuse, a_second_free_is_told_so) {
+TEST(misuse, a_double_free_is_reported) {
   Fixture f;
   for (std::size_t bytes : kOfEveryKind) {
     void* block = f.take(bytes);
@@ -61,7 +61,7 @@ TEST(misuse, a_second_free_is_told_so) {
   }
 }
 
-TEST(misuse, a_foreign_or_crooked_address_is_told_so) {
+TEST(misuse, a_foreign_or_misaligned_address_is_reported) {
   Fixture f;
   alignas(16) char local[64] = {};
   static char apart[64];
@@ -149,7 +149,7 @@ TEST(misuse, a_write_to_a_freed_block_is_found_before_its_link_is_followed) {
   for (void* taken : blocks) f.give(taken);
 }
 
-TEST(misuse, a_foreign_thread_finds_it_too) {
+TEST(misuse, a_thread_outside_reports_it_too) {
   Fixture f;
   void* kept = f.heap.allocate(nullptr, 64, 16, kTag);  // keeps the span in use
   void** block = static_cast<void**>(f.heap.allocate(nullptr, 64, 16, kTag));
@@ -161,7 +161,7 @@ TEST(misuse, a_foreign_thread_finds_it_too) {
   for (void* held : {kept, another}) CHECK_EQ(f.heap.free(nullptr, held).misuse, Misuse::kNone);
 }
 
-TEST(misuse, a_bent_batch_is_found_when_it_goes_back) {
+TEST(misuse, a_corrupted_batch_is_found_when_it_is_returned) {
   Fixture f;
   constexpr unsigned kCount = 2000;
   static void** blocks[kCount];

@@ -142,7 +142,7 @@ TEST(refusal, a_pool_whose_table_of_slabs_is_full_gives_no_more_stacks) {
   CHECK_EQ(fake_platform::mapped_bytes(), 0u);
 }
 
-TEST(refusal, stacks_beyond_the_last_guard_have_a_canary_that_tells) {
+TEST(refusal, stacks_beyond_the_last_guard_have_a_canary_that_detects_an_overrun) {
   fake_platform::reset();
   fake_platform::limit_guards(100);
   StackPool pool;

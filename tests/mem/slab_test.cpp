@@ -45,7 +45,7 @@ TEST(slab, index_and_address_lead_to_each_other) {
   }
 }
 
-TEST(slab, forged_indexes_are_nobodys) {
+TEST(slab, forged_indexes_belong_to_no_record) {
   Fixture f;
   Record* record = f.take(&f.one);
   for (std::uint32_t index : {Slab::kNoIndex, Slab::kNoIndex - 1, 0x80000000u, 2047u, 4096u})

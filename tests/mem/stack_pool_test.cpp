@@ -119,7 +119,7 @@ TEST(stack_pool, stacks_that_another_worker_gives_come_back_round) {
   CHECK_EQ(f.pool.bytes_mapped(), mapped);
 }
 
-TEST(stack_pool, a_cold_stack_comes_back_rebuilt_and_was_announced) {
+TEST(stack_pool, an_unmapped_stack_is_announced_and_rebuilt_before_its_reuse) {
   Fixture f;
   static unsigned announced;
   announced = 0;

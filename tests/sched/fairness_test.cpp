@@ -193,7 +193,7 @@ TEST(fairness, every_wait_is_bounded_in_ops) {
 }
 
 // A spinner beside hostile jobs gets at least two fifths of the ops that are spent; its fair share is half.
-TEST(fairness, a_spinner_beside_anybody_gets_its_share) {
+TEST(fairness, a_spinner_gets_its_share_beside_any_neighbour) {
   for (const Hostile hostile :
        {Hostile::kSpinners, Hostile::kChain, Hostile::kManyChains, Hostile::kTalkers, Hostile::kEmptyChain}) {
     run_beside(Neighbour::kSpinner, hostile);
@@ -224,7 +224,7 @@ TEST(fairness, the_oldest_spawned_task_starts_though_newer_ones_wait) {
 }
 
 // Jobs that spend no ops: a round also ends after a number of dispatches.
-TEST(fairness, empty_jobs_make_no_round_long) {
+TEST(fairness, empty_jobs_do_not_lengthen_a_round) {
   run_beside(Neighbour::kSpinner, Hostile::kEmptyChain);
   CHECK_EQ(waits.longest, 0);  // the others spend nothing
   Yard yard(1);
@@ -252,7 +252,7 @@ TEST(fairness, empty_jobs_make_no_round_long) {
 }
 
 // Two jobs that only yield spend no ops, and one of them is always ready.
-TEST(fairness, two_who_do_nothing_but_yield_keep_nobody_outside) {
+TEST(fairness, two_tasks_that_only_yield_do_not_delay_tasks_from_outside) {
   static int turns;
   turns = 0;
   Yard yard(1);

@@ -74,7 +74,7 @@ TEST(groups, the_runnables_of_one_group_run_in_fifo_order) {
   CHECK_EQ(turns.groups[0].size(), 0);
 }
 
-TEST(groups, a_crowd_takes_as_many_turns_as_one) {
+TEST(groups, a_group_of_many_tasks_gets_as_many_turns_as_a_group_of_one) {
   Turns turns;
   turns.add(1);
   turns.add(2);
@@ -178,7 +178,7 @@ TEST(groups, a_group_with_long_turns_has_few) {
   }
 }
 
-TEST(groups, unused_time_is_no_claim_to_more) {
+TEST(groups, time_that_a_group_did_not_use_is_not_owed_to_it) {
   Turns turns;
   turns.add(1);
   turns.add(2);
@@ -240,7 +240,7 @@ TEST(groups, a_turn_that_begins_counts_for_its_group_and_for_no_other) {
 
 // Any members, in any order: the circle gives the member that has spent least, and of equal ones the one that came
 // first.
-TEST(groups, a_circle_gives_the_one_that_has_spent_least) {
+TEST(groups, the_next_turn_goes_to_the_group_that_has_spent_least) {
   constexpr unsigned kMembers = 200;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     Rng rng = Rng::for_worker(seed, 1);
@@ -298,7 +298,7 @@ TEST(groups, many_numbers_have_places_of_their_own_on_each_worker) {
   }
 }
 
-TEST(groups, a_number_serves_again) {
+TEST(groups, a_group_number_can_be_reused) {
   Turns turns;
   turns.add(1);
   turns.add(2, 1);

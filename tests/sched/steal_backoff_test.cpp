@@ -28,13 +28,13 @@ TEST(steal_backoff, backs_off_after_more_than_three_thefts_that_did_not_pay) {
   CHECK(backoff.is_backed_off());
 }
 
-TEST(steal_backoff, thefts_from_one_that_gets_nowhere_itself_pay) {
+TEST(steal_backoff, thefts_from_a_stalled_victim_count_as_profitable) {
   StealBackoff backoff;
   (void)steal_repeatedly(backoff, 100, 1000, 31);
   CHECK(!backoff.is_backed_off());
 }
 
-TEST(steal_backoff, thefts_that_come_seldom_pay) {
+TEST(steal_backoff, rare_thefts_count_as_profitable) {
   StealBackoff backoff;
   (void)steal_repeatedly(backoff, 100, 5000, 100);
   CHECK(!backoff.is_backed_off());

@@ -108,7 +108,7 @@ TEST(idle, a_searcher_that_stays_awake_goes_on_searching) {
   CHECK(idle.end_search());  // so it must ask again whether there is work
 }
 
-TEST(idle, a_watcher_is_enough_for_what_was_woken) {
+TEST(idle, one_watching_worker_suffices_for_woken_tasks) {
   IdleSet idle;
   idle.init(2);
   idle.enter(0, false, true);

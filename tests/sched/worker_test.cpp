@@ -187,7 +187,7 @@ TEST(worker, as_many_jobs_run_at_once_as_there_are_workers) {
     for (unsigned j = 0; j < i; ++j) CHECK_NE(jobs[i].worker_at_start, jobs[j].worker_at_start);
 }
 
-TEST(worker, nobody_is_preempted) {
+TEST(worker, no_job_is_preempted) {
   Yard yard(1);
   yard.inject(jobs[0], [](Job& self) {
     spawn(jobs[1], finish, *self.yard);
@@ -313,7 +313,7 @@ TEST(worker, partners_that_wake_each_other_never_miss) {
 
 // --- Stealing ---
 
-TEST(worker, others_steal_from_one_that_does_not_let_go) {
+TEST(worker, others_steal_from_a_worker_whose_job_does_not_yield) {
   for (Victim victim : {Victim::kRandom, Victim::kRoundRobin, Victim::kMinLoaded}) {
     Yard yard(4, false, 1, victim);
     yard.inject(jobs[0], [](Job& self) {
@@ -423,7 +423,7 @@ TEST(worker, the_last_to_sleep_finds_out_that_nothing_runs) {
 }
 
 // all_slept_since() must be false while a job runs that was taken from the injector during the idle look.
-TEST(worker, nobody_runs_when_all_have_slept_since) {
+TEST(worker, no_job_runs_when_all_workers_have_slept_since) {
   constexpr int kRounds = 100, kEnough = 5;
   Yard yard(2);
   yard.patience_ns.store(500'000'000);
@@ -448,7 +448,7 @@ TEST(worker, nobody_runs_when_all_have_slept_since) {
   CHECK_EQ(met, kEnough);
 }
 
-TEST(worker, somebody_attends_when_called_even_if_all_sleep) {
+TEST(worker, attention_is_served_even_if_all_workers_sleep) {
   for (bool deterministic : {false, true}) {
     Yard yard(3, deterministic);
     for (int i = 1; i <= 20; ++i) {
@@ -458,7 +458,7 @@ TEST(worker, somebody_attends_when_called_even_if_all_sleep) {
   }
 }
 
-TEST(worker, attention_called_while_they_fall_asleep_is_not_lost) {
+TEST(worker, attention_requested_while_workers_fall_asleep_is_not_lost) {
   const int rounds = static_cast<int>(scaled(20000, 200));
   for (unsigned workers : {1u, 2u}) {
     Yard yard(workers);

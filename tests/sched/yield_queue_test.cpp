@@ -74,7 +74,7 @@ TEST(yield_queue, a_thief_takes_the_younger_half_and_no_more_than_it_wants) {
   CHECK_EQ(queue.size(), 3);
 }
 
-TEST(yield_queue, the_owner_leaps_over_what_was_stolen) {
+TEST(yield_queue, the_owner_skips_stolen_entries) {
   Tiny queue;
   Runnable* batch[64];
   queue.fill(1, 4);

@@ -125,7 +125,7 @@ std::int64_t weather(std::uint64_t seed, int depth, bool may_cancel) {
 
 }  // namespace
 
-TEST(storm, a_tree_of_everything_ends_and_leaves_nothing) {
+TEST(storm, a_tree_of_all_operations_ends_and_leaks_nothing) {
   in_all_worlds(scaled(20, 3), [](std::uint64_t seed) { return weather(seed, 5, true); });
 }
 

@@ -66,7 +66,7 @@ TEST(backtrace, frames_outside_the_stack_are_not_read) {
 
 // Each frame must lie above the one before it. Otherwise a frame that points to itself, or to one below, would be
 // walked for ever.
-TEST(backtrace, a_circle_of_frames_ends_and_so_does_a_return_address_of_nothing) {
+TEST(backtrace, a_cycle_of_frames_and_a_null_return_address_end_the_walk) {
   static Ground ground;
   ground.frame(20, ground.address(20));
   CHECK_STREQ(ground.walked_from(ground.address(20)), "janus:   at 0xabc 0x1014\n");
@@ -97,7 +97,7 @@ TEST(backtrace, the_caller_of_janus_jump_back_is_shown_in_its_place) {
   }
 }
 
-TEST(backtrace, no_more_than_24_frames_are_told) {
+TEST(backtrace, at_most_24_frames_are_listed) {
   static Ground ground;
   for (unsigned word = 0; word + 2 < kWords; word += 2) ground.frame(word, ground.address(word + 2));
   ground.frame(kWords - 2, 0);
@@ -107,7 +107,7 @@ TEST(backtrace, no_more_than_24_frames_are_told) {
   CHECK_EQ(told, 1 + 24u);
 }
 
-TEST(backtrace, on_no_stack_that_is_known_no_frame_is_followed) {
+TEST(backtrace, no_frame_is_followed_on_an_unknown_stack) {
   static Ground ground;
   ground.frame(0, ground.address(2));
   append_frames(ground.text, nullptr, kIp, ground.address(0));

@@ -175,7 +175,7 @@ struct Gate {
 
 }  // namespace
 
-TEST(bad_free, is_the_panic_of_the_task_that_did_it_and_of_nobody_else) {
+TEST(bad_free, panics_the_task_that_did_it_and_no_other) {
   for (const unsigned workers : kWorlds)
     run_caged(workers, [] {
       for (const std::size_t bytes : kOfEveryKind) {
@@ -251,7 +251,7 @@ TEST(bad_free, freeing_a_block_that_another_task_resizes_panics_one_of_the_two) 
 }
 
 // Random sequences of calls, with misdeeds among them.
-TEST(bad_free, leaves_every_account_to_the_byte) {
+TEST(bad_free, leaves_every_account_unchanged_to_the_byte) {
   for (const unsigned workers : kWorlds)
     for (const unsigned seed : {1u, 2u, 3u})
       run_caged(workers, [seed] {

@@ -62,12 +62,12 @@ std::uint64_t fences_of_cancels(janus_task_fn fn, bool has_turn) {
 
 }  // namespace
 
-TEST(cancel_fence, none_where_nobody_was_ever_off_the_worker) {
+TEST(cancel_fence, none_is_made_if_no_member_ever_left_the_worker) {
   CHECK_EQ(fences_of_cancels(nothing, false), 0u);
   CHECK_EQ(fences_of_cancels(nothing, true), 0u);
 }
 
-TEST(cancel_fence, none_where_all_are_seen_to_wait) {
+TEST(cancel_fence, none_is_made_if_all_members_already_wait) {
   CHECK_EQ(fences_of_cancels(wait_for_ever, true), 0u);
   CHECK_EQ(fences_of_cancels(wait_at_a_channel, true), 0u);
 }
@@ -90,7 +90,7 @@ TEST(cancel_fence, one_fence_serves_any_number_of_members) {
   });
 }
 
-TEST(cancel_fence, none_by_the_only_one_who_runs) {
+TEST(cancel_fence, none_is_made_by_the_only_running_worker) {
   fake_platform::reset();
   run_in(with_workers(1), [] {
     Scope scope;
@@ -106,7 +106,7 @@ TEST(cancel_fence, none_by_the_only_one_who_runs) {
   });
 }
 
-TEST(cancel_fence, is_paid_for_by_who_causes_it) {
+TEST(cancel_fence, the_task_that_cancels_pays_for_it) {
   fake_platform::reset();
   run_in(with_workers(1), [] {
     for (const janus_task_fn fn : {wait_for_ever, yield_for_ever}) {

@@ -170,7 +170,7 @@ TEST(channel_memory, a_caller_with_a_bad_pointer_takes_no_message_and_leaves_non
 }
 
 // The channel's lock is owned by the worker by then, so in a freestanding program the fast paths are taken.
-TEST(channel_memory, a_word_through_a_lock_that_belongs_to_the_worker) {
+TEST(channel_memory, a_bad_pointer_under_a_lock_that_the_worker_owns_panics_the_caller) {
   run_both_ways(1, [] {
     janus_channel* const channel = janus_channel_create(sizeof(long), 4);
     janus_channel* const meeting = janus_channel_create(sizeof(long), 0);

@@ -45,7 +45,7 @@ long round_trips(janus_channel* const* pair, long count) {
 
 }  // namespace
 
-TEST(channels, a_word_there_and_back_of_any_capacity_on_any_number_of_workers) {
+TEST(channels, ping_pong_works_with_any_capacity_and_any_number_of_workers) {
   const long count = scaled(20000, 2000);
   for (const unsigned workers : kWorlds) {
     for (const std::size_t capacity : {0, 1, 7}) {
@@ -222,7 +222,7 @@ TEST(channels, tasks_of_two_runtimes_talk_over_the_channels_of_one) {
   }
 }
 
-TEST(channels, a_cancel_abroad_reaches_who_waits_at_a_channel_of_another_runtime) {
+TEST(channels, a_cancel_reaches_a_task_that_waits_at_a_channel_of_another_runtime) {
   janus_rt_config config = with_workers(2);
   janus_rt* const home = janus_rt_create(&config);
   janus_rt* const abroad = janus_rt_create(&config);

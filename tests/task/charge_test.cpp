@@ -99,7 +99,7 @@ TEST(charge, a_task_spends_what_it_was_given_and_no_op_more) {
 
 // A long call is charged as a whole before or after it, so that the check for attention is not made in the middle of
 // it.
-TEST(charge, a_long_operation_is_between_checks_and_sees_what_wants_attention_all_the_same) {
+TEST(charge, a_long_operation_between_checks_still_serves_attention) {
   run_in(with_workers(1), [] {
     janus::Scheduler& scheduler = *janus::current_worker().scheduler;
     janus_nursery_options options = {};
@@ -314,7 +314,7 @@ static std::uint64_t waits_walked_by_pairs(int pairs) {
   return walked;
 }
 
-TEST(charge, the_work_of_ending_waits_grows_as_their_number) {
+TEST(charge, the_work_of_ending_waits_is_linear_in_their_number) {
   const std::uint64_t once = waits_walked_by_pairs(200), twice = waits_walked_by_pairs(400);
   note("waits walked by 200 pairs", once);
   note("waits walked by 400 pairs", twice);

@@ -36,7 +36,7 @@ std::int64_t ends_by_quiescence() {
 
 }  // namespace
 
-TEST(ends, thieves_without_luck_sleep_all_the_same_when_nothing_is_left) {
+TEST(ends, thieves_that_find_nothing_fall_asleep) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const long status = run_in(deterministic(4, seed), [] {
       tiny_tree(as_arg(7));
@@ -166,7 +166,7 @@ TEST(ends, a_fault_in_a_destructor_is_the_tasks_own) {
   });
 }
 
-TEST(ends, a_panicked_task_with_a_failing_destructor_takes_nobody_along) {
+TEST(ends, a_panicked_task_with_a_failing_destructor_harms_no_other_task) {
   const janus_local_key key = key_of(panic_in_destructor);
   run_in(with_workers(2), [&] {
     Scope scope;
@@ -363,7 +363,7 @@ TEST(ends, a_deadlock_names_who_waits_and_for_what) {
   CHECK_EQ(times_in(text, "\n"), 2u + tasks + times_in(text, "janus:   at "));
 }
 
-TEST(ends, a_panic_says_whether_the_stack_or_something_else_was_left) {
+TEST(ends, a_panic_report_distinguishes_stack_overflow_from_other_faults) {
   if (!has_pipes()) SKIP("no kernel, no pipe to read standard error from");
   const Pipe pipe;
   static char text[16384] = {};

@@ -146,7 +146,7 @@ TEST(host_fault, bytes_are_copied_both_ways_where_the_host_has_made_the_page_goo
   });
 }
 
-TEST(host_fault, readable_memory_is_told_without_a_fault_in_the_host) {
+TEST(host_fault, readable_memory_is_tested_without_a_fault_in_the_host) {
   beside_a_runtime([](Wall& wall) {
     wall.close();
     CHECK(is_readable(wall.end(), 0));
@@ -163,7 +163,7 @@ TEST(host_fault, readable_memory_is_told_without_a_fault_in_the_host) {
   });
 }
 
-TEST(host_fault, writable_memory_is_told_without_a_fault_in_the_host) {
+TEST(host_fault, writable_memory_is_tested_without_a_fault_in_the_host) {
   beside_a_runtime([](Wall& wall) {
     wall.close();
     for (char* const at : {wall.end() - 1, wall.behind()}) *at = 7;

@@ -57,7 +57,7 @@ TEST(leftovers, a_runtime_that_is_gone_has_nothing_mapped) {
   }
 }
 
-TEST(leftovers, nor_has_what_it_said_about_a_deadlock) {
+TEST(leftovers, a_report_of_a_deadlock_leaves_nothing_mapped) {
   for (unsigned workers : {1u, 4u}) {
     fake_platform::reset();
     CHECK_EQ(left_by(workers, JANUS_E_DEADLOCK,

@@ -37,7 +37,7 @@ TEST(once, one_task_initialises_and_the_others_wait) {
   }
 }
 
-TEST(once, a_task_that_is_at_it_already_cannot_wait_for_itself) {
+TEST(once, a_static_that_needs_itself_panics_instead_of_waiting) {
   run_both_ways(1, [] {
     std::uint8_t flag = 0;
     CHECK_EQ(janus_once_begin(&flag), 1);
@@ -121,7 +121,7 @@ TEST(once, each_lock_has_one_holder_at_a_time) {
   }
 }
 
-TEST(once, a_thread_outside_tasks_has_neither) {
+TEST(once, a_thread_outside_tasks_can_use_neither_statics_nor_locks) {
   std::uint8_t flag = 0;
   int object = 0;
   CHECK_EQ(janus_once_begin(&flag), JANUS_E_NO_TASK);

@@ -87,7 +87,7 @@ TEST(output, a_writer_that_waits_for_room_or_the_lock_can_be_cancelled) {
 }
 
 // A thread outside tasks has no worker, and pays nothing for waking cancelled tasks.
-TEST(output, a_thread_outside_sends_away_tasks_that_are_cancelled_while_it_waits_for_room) {
+TEST(output, tasks_that_are_cancelled_stop_waiting_for_a_thread_that_waits_for_room) {
   if (!has_pipes()) SKIP("no kernel, no pipe");
   everywhere([] {
     const Pipe full;
@@ -127,7 +127,7 @@ TEST(output, a_thread_outside_sends_away_tasks_that_are_cancelled_while_it_waits
 }
 
 // A cancelled task may still write as long as it does not have to wait for room.
-TEST(output, a_cancelled_task_may_say_so) {
+TEST(output, a_cancelled_task_can_print) {
   if (!has_pipes()) SKIP("no kernel, no pipe");
   everywhere([] {
     const Pipe pipe;
@@ -287,7 +287,7 @@ TEST(output, others_have_their_turn_between_two_pieces_of_a_long_write) {
 
 // A long write lets other groups have the descriptor after each 64 KiB. The tasks of its own cage wait in order of
 // arrival, however many they are; so do the tasks outside cages.
-TEST(output, a_cage_of_long_writes_lets_others_in_between_and_keeps_its_own_in_a_row) {
+TEST(output, a_cage_of_long_writes_lets_others_write_in_between_and_keeps_the_order_of_its_own) {
   if (!has_pipes()) SKIP("no kernel, no pipe");
   // A part that the kernel takes counts when it is 64 KiB or more, so a run of one letter may have almost twice that.
   static constexpr std::size_t kPiece = 65536, kLong = 400'000, kShort = 10;

@@ -317,7 +317,7 @@ TEST(refused, a_runtime_that_cannot_be_made_leaves_nothing_and_says_so) {
   }
 }
 
-TEST(refused, a_process_has_so_many_runtimes_and_not_one_more) {
+TEST(refused, a_process_has_a_maximum_of_runtimes) {
   const janus_rt_config config = one_worker();
   fake_platform::reset();
   janus_rt* runtimes[kMaxRuntimes];
@@ -336,7 +336,7 @@ TEST(refused, a_process_has_so_many_runtimes_and_not_one_more) {
 }
 
 // The count of references is set as if the channel had been retained two billion times.
-TEST(refused, a_channel_has_so_many_references_and_not_one_more) {
+TEST(refused, a_channel_has_a_maximum_of_references) {
   fake_platform::reset();
   run_in(with_workers(1), [] {
     janus_channel* const channel = janus_channel_create(8, 0);
@@ -355,7 +355,7 @@ TEST(refused, a_channel_has_so_many_references_and_not_one_more) {
 }
 
 // The stack is so large that it is mapped for this task alone.
-TEST(refused, a_task_that_gets_no_stack_has_ended_as_one_that_panicked) {
+TEST(refused, a_task_that_gets_no_stack_ends_as_panicked) {
   fake_platform::reset();
   janus_stats stats = {};
   const long status = run_in(

@@ -158,7 +158,7 @@ TEST(reports, reports_show_40_characters_of_a_name) {
   CHECK_EQ(times_in(text, " '$\\x01\\x01\\x01\\x01\\x01\\x01\\x01\\x01\\x01...' panicked"), 1u);
 }
 
-TEST(reports, a_fault_is_told_for_what_it_was) {
+TEST(reports, each_kind_of_fault_is_named) {
   if (!has_pipes()) SKIP("no kernel, no pipe to read standard error from");
   if (kIsWatched) SKIP("the sanitizer takes faults for its own");
   const char* const text = said_by([] {
@@ -211,7 +211,7 @@ TEST(reports, nurseries_are_followed_16_below_the_first_and_named_8_up) {
   CHECK_EQ(times_in(text, "; nursery -/-/-/-/-/-/-/-\n"), 10u);
 }
 
-TEST(reports, into_many_nurseries_is_looked) {
+TEST(reports, many_nurseries_are_searched) {
   if (!has_pipes()) SKIP("no kernel, no pipe to read standard error from");
   for (const unsigned nurseries : {1u, 256u, 257u, 300u}) CHECK_EQ(tasks_in(said_of_nurseries(nurseries)), 2u);
 }

@@ -61,7 +61,7 @@ std::int64_t up_to_the_end(void*) {
 
 }  // namespace
 
-TEST(unguarded, a_task_that_ran_over_its_end_ends_alone_as_a_panic) {
+TEST(unguarded, a_task_that_overran_its_stack_panics_alone) {
   for (unsigned workers : {1u, 4u})
     for (janus_task_fn fn : {over_and_end, over_and_call, over_and_panic}) {
       int others = 0;
@@ -71,7 +71,7 @@ TEST(unguarded, a_task_that_ran_over_its_end_ends_alone_as_a_panic) {
 }
 
 // The overrun is found by the task's next call, of whatever kind, or by its end. Only one of them reports it.
-TEST(unguarded, a_task_that_ran_over_its_end_is_told_of_once) {
+TEST(unguarded, a_task_that_overran_its_stack_is_reported_once) {
   for (janus_task_fn fn : {over_and_end, over_and_call, over_and_panic}) {
     const Pipe pipe;
     static char text[8192];

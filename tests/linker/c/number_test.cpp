@@ -114,7 +114,7 @@ TEST(number, random_texts_are_parsed_as_glibc_parses_them) {
   }
 }
 
-TEST(number, no_end_need_be_asked_for) {
+TEST(number, the_end_pointer_may_be_null) {
   CHECK_EQ(jc_strtol("12x", nullptr, 10), 12);
   CHECK_EQ(jc_atoi(" -77 "), -77);
 }

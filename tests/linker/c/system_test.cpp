@@ -92,7 +92,7 @@ TEST(system, errno_is_each_tasks_own_and_shared_outside) {
   CHECK_EQ(our_errno(), 2);
 }
 
-TEST(system, a_task_without_memory_still_has_an_errno) {
+TEST(system, a_task_without_memory_has_an_errno) {
   const AsTask fifth(5);
   const NoMemory none;
   CHECK(jc_malloc(1) == nullptr);
