@@ -214,6 +214,10 @@ bool closes(char c) {
 
 }  // namespace
 
+bool Tokens::opens_group(std::size_t i) const {
+  return kind(i) == TokenKind::kPunctuation && opens(text(i)[0]);
+}
+
 // Any closing bracket closes the last one that is open.
 void Tokens::match_brackets() {
   const auto end = static_cast<std::uint32_t>(tokens_.size() - 1);

@@ -65,6 +65,7 @@ class Tokens {
     return first >= last ? std::string_view()
                          : source_.text().substr(begin_of(first), end_of(last - 1) - begin_of(first));
   }
+  bool opens_group(std::size_t i) const;
   // The index behind the bracket that closes the one at or behind `i`; the end where there is none.
   std::size_t behind_group(std::size_t i) const;
 

@@ -13,7 +13,7 @@ HandleKinds::Answer HandleKinds::kind_of(const Operand& operand) {
   }
   const Instruction* const definition = rewrite_.types().definition(value);
   if (definition == nullptr) {
-    if (!is_unknown(value)) return {true, std::nullopt, false};
+    if (!rewrite_.types().is_unknown(value)) return {true, std::nullopt, false};
     rewrite_.error(operand.token, "unknown value " + value);
     return {false, std::nullopt, false};
   }
@@ -131,15 +131,11 @@ void HandleKinds::read_source(std::string_view value, std::vector<std::uint32_t>
     if (found.error.empty()) found.error = "a join of what is no task: " + std::string(value);
   } else if (const Instruction* const definition = rewrite_.types().definition(value)) {
     sources.push_back(index_of(*definition));
-  } else if (!is_unknown(value)) {
+  } else if (!rewrite_.types().is_unknown(value)) {
     found.has_others = true;
   } else if (found.error.empty()) {
     found.error = "unknown value " + std::string(value);
   }
-}
-
-bool HandleKinds::is_unknown(std::string_view value) {
-  return !rewrite_.types().is_parameter(value) && value.find_first_not_of("%0123456789") != std::string_view::npos;
 }
 
 // Combines what is known from two paths. The kinds of a handle must be the same on all paths, except for a variable,

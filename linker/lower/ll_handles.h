@@ -47,7 +47,6 @@ class HandleKinds {
   const Found& follow(std::uint32_t root);
   Found read(std::uint32_t value, std::vector<std::uint32_t>& sources);
   void read_source(std::string_view value, std::vector<std::uint32_t>& sources, Found& found);
-  bool is_unknown(std::string_view value);
   static void meet(const Found& other, Found& found);
   static bool are_same(const HandleKind& a, const HandleKind& b) {
     return a.handle == b.handle && a.result == b.result;

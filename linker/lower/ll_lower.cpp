@@ -48,7 +48,11 @@ class FunctionLowering {
         continue;
       }
       auto opcode = parse_opcode(module_.tokens, one);
-      if (!opcode) continue;
+      if (!opcode) {
+        const auto kind = flow_kind_of(*opcode_of(mnemonic));
+        is_flow_known_ = is_flow_known_ && kind != FlowEvent::Kind::kBegin && kind != FlowEvent::Kind::kEnd;
+        continue;
+      }
       OpcodeAt use{i, std::move(*opcode)};
       if (flow_kind_of(use.opcode.opcode))
         uses_.push_back(std::move(use));
@@ -58,7 +62,7 @@ class FunctionLowering {
   }
 
   bool lower_in_nurseries() {
-    if (!nurseries_.follow(uses_)) return false;
+    if (!is_flow_known_ || !nurseries_.follow(uses_)) return false;
     for (const OpcodeAt& use : uses_) lower(use);
     return true;
   }
@@ -145,6 +149,7 @@ class FunctionLowering {
   Tasks tasks_;
   YieldChecks checks_;
   std::vector<OpcodeAt> uses_;  // those that depend on the open nurseries
+  bool is_flow_known_ = true;   // every opcode that begins or ends a nursery could be parsed
 };
 
 // Whether the module has typed pointers (i8*), as LLVM IR up to version 14.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "types.h"
+
 namespace janus::lower {
 
 // ---- Which are open where -------------------------------------------------------------------------------------------------
@@ -13,7 +15,18 @@ bool Nurseries::is_nursery(const Operand& operand) {
   return definition != nullptr && rewrite_.tokens.is_word(definition->mnemonic, "Nursery_Begin");
 }
 
+bool Nurseries::check_is_nursery(const Operand& operand) {
+  if (is_nursery(operand)) return true;
+  rewrite_.error(operand.token, rewrite_.types().is_unknown(operand.value)
+                                    ? "unknown value " + operand.value
+                                    : operand.value +
+                                          " is not the result of a Nursery_Begin: a nursery is named by that result "
+                                          "itself, not by a value that was loaded or copied");
+  return false;
+}
+
 bool Nurseries::follow(std::vector<OpcodeAt>& uses) {
+  if (!check_names(uses)) return false;
   blocks_.resize(rewrite_.function.blocks.size());
   std::size_t next = 0;
   for (std::uint32_t b = 0; b < blocks_.size(); ++b) read_block(b, uses, next);
@@ -24,6 +37,23 @@ bool Nurseries::follow(std::vector<OpcodeAt>& uses) {
       if (event.kind != FlowEvent::Kind::kReturn) (use++)->event = &event;
   uses_ = &uses;
   read_sites(uses);
+  return is_right;
+}
+
+// Whether the opcode's operand has to be a nursery. A pointer is no task.
+bool Nurseries::takes_nursery(const OpcodeUse& use) {
+  if (use.operands.empty()) return false;
+  if (use.opcode == Opcode::kNurseryEnd || use.opcode == Opcode::kNurseryCancel) return true;
+  if (use.opcode != Opcode::kAwait || !use.type.empty()) return false;
+  const Operand& operand = use.operands[0];
+  return is_pointer(operand.type.empty() ? rewrite_.types().type_of(operand.value).value_or("") : operand.type);
+}
+
+// The flow is not followed past a wrong name, so that one mistake has one message.
+bool Nurseries::check_names(const std::vector<OpcodeAt>& uses) {
+  bool is_right = true;
+  for (const OpcodeAt& use : uses)
+    if (takes_nursery(use.opcode) && !check_is_nursery(use.opcode.operands[0])) is_right = false;
   return is_right;
 }
 
@@ -125,6 +155,8 @@ void Nurseries::begin(const OpcodeAt& use) {
 
 void Nurseries::end(const OpcodeAt& use) {
   check_operand(use);
+  if (!use.opcode.type.empty() && use.opcode.type != "i64")
+    rewrite_.error(use.opcode.operands[0].token, "the nursery's result is of type i64, not " + use.opcode.type);
   ends_.push_back(&use);
 }
 

@@ -51,6 +51,10 @@ class Nurseries {
     std::string outcome;  // a variable for what Await found
   };
 
+  // Reports an operand that is no result of a Nursery_Begin.
+  bool check_is_nursery(const Operand& operand);
+  bool takes_nursery(const OpcodeUse& use);
+  bool check_names(const std::vector<OpcodeAt>& uses);
   void read_block(std::uint32_t b, const std::vector<OpcodeAt>& uses, std::size_t& next);
   const OpcodeAt* use_of(const Instruction& one) const;
   void check_operand(const OpcodeAt& use);

@@ -81,11 +81,7 @@ class Parser {
       ++at_;
       return complain("unexpected '" + std::string(tokens_.text(at_)) + "' behind the operands");
     }
-    while (!ends_operand(at_))
-      at_ = tokens_.is_punctuation(at_, '(') || tokens_.is_punctuation(at_, '{') || tokens_.is_punctuation(at_, '[') ||
-                    tokens_.is_punctuation(at_, '<')
-                ? std::min(tokens_.behind_group(at_), end_)
-                : at_ + 1;
+    while (!ends_operand(at_)) at_ = tokens_.opens_group(at_) ? std::min(tokens_.behind_group(at_), end_) : at_ + 1;
     if (first == at_) return complain("a value is missing");
     operand.value = tokens_.joined(first, at_);
     operand.token = static_cast<std::uint32_t>(first);

@@ -12,18 +12,22 @@ const LocalTypes& FunctionRewrite::types() {
   return *types_;
 }
 
-void FunctionRewrite::check_type(const Operand& operand, const std::string& type, const std::string& what) {
+bool FunctionRewrite::check_type(const Operand& operand, const std::string& type, const std::string& what) {
   std::string given = operand.type;
   if (given.empty() || given == type)
     if (const auto told = types().type_of(operand.value); told && operand.value[0] == '%') given = *told;
-  if (!given.empty() && given != type) error(operand.token, what + " is of type " + given + ", not " + type);
+  bool is_right = true;
+  const auto complain = [&](const std::string& message) {
+    is_right = false;
+    error(operand.token, message);
+  };
+  if (!given.empty() && given != type) complain(what + " is of type " + given + ", not " + type);
   const unsigned width = integer_width(type);
   const bool is_number = operand.value.find_first_not_of("-0123456789") == std::string::npos;
   if (is_number && width != 0 && width <= kMaxFitWidth && !fits(operand.value, width))
-    error(operand.token, operand.value + " does not fit into " + type);
-  if (operand.value[0] == '%' && types().definition(operand.value) == nullptr && !types().is_parameter(operand.value) &&
-      tokens.name(operand.token).find_first_not_of("0123456789") != std::string_view::npos)
-    error(operand.token, "unknown value " + operand.value);
+    complain(operand.value + " does not fit into " + type);
+  if (types().is_unknown(operand.value)) complain("unknown value " + operand.value);
+  return is_right;
 }
 
 void FunctionRewrite::check_definitions(const OpcodeAt& use) {

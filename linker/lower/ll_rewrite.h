@@ -59,8 +59,9 @@ class FunctionRewrite {
   // Made at the first call: most functions have no opcode.
   const LocalTypes& types();
   void error(std::size_t token, const std::string& message) { module.source.error(tokens.begin_of(token), message); }
-  // Reports an operand that is not of the type, or not a value of this function. `what` is the operand's name in the message.
-  void check_type(const Operand& operand, const std::string& type, const std::string& what);
+  // Reports an operand that is not of the type, or not a value of this function. `what` is the operand's name in the
+  // message. Returns whether the operand is right.
+  bool check_type(const Operand& operand, const std::string& type, const std::string& what);
 
   // Reports operands whose definitions are not on every path to the opcode.
   void check_definitions(const OpcodeAt& use);

@@ -87,7 +87,7 @@ bool Tasks::fits(const OpcodeAt& use, const Signature& signature, const std::str
 void Tasks::join(const OpcodeAt& use) {
   const Operand& operand = use.opcode.operands[0];
   const auto [is_handle, kind, is_told] = kinds_.kind_of(operand);
-  if (!is_handle) return;
+  if (!is_handle || !rewrite_.check_type(operand, "i64", "the task")) return;
   std::string result = use.opcode.type;
   if (kind && !result.empty() && joined_type(kind->result) != result)
     return rewrite_.error(operand.token,
@@ -101,7 +101,6 @@ void Tasks::join(const OpcodeAt& use) {
                               " i64, " + operand.value);
   if (!is_storable(joined_type(result)))
     return rewrite_.error(operand.token, "a task's result cannot be of type " + result);
-  rewrite_.check_type(operand, "i64", "the task");
   const bool is_await = use.opcode.opcode == Opcode::kAwait;
   if (!is_told && (kinds_.may_be_async(operand) || (is_await && makes_async_calls())))
     return rewrite_.error(

@@ -34,6 +34,11 @@ bool LocalTypes::is_parameter(std::string_view written) const {
   return parameters_.contains(name_of_local(written));
 }
 
+bool LocalTypes::is_unknown(std::string_view written) const {
+  return !written.empty() && written[0] == '%' && definition(written) == nullptr && !is_parameter(written) &&
+         name_of_local(written).find_first_not_of("0123456789") != std::string::npos;
+}
+
 std::optional<std::string> LocalTypes::type_of(std::string_view written) const {
   if (const auto parameter = parameters_.find(name_of_local(written)); parameter != parameters_.end())
     return function_.signature.parameters[parameter->second].type;
@@ -55,6 +60,12 @@ std::optional<std::string> LocalTypes::result_type(const Instruction& instructio
         return type ? std::optional(type->text) : std::nullopt;
       }
     return std::nullopt;
+  }
+  if (mnemonic == "select") {  // the condition, and two values of one type
+    while (i < instruction.end && !tokens_.is_punctuation(i, ','))
+      i = tokens_.opens_group(i) ? tokens_.behind_group(i) : i + 1;
+    const auto type = parse_type(tokens_, i + 1);
+    return i < instruction.end && type ? std::optional(type->text) : std::nullopt;
   }
   const bool tells_first = contains(kArithmetic, mnemonic) || mnemonic == "fneg" || mnemonic == "load" ||
                            mnemonic == "phi" || mnemonic == "freeze" || mnemonic == "icmp" || mnemonic == "fcmp" ||

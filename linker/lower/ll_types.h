@@ -20,6 +20,8 @@ class LocalTypes {
   // The instruction whose result the value is; nullptr for parameters and unknown names.
   const Instruction* definition(std::string_view written) const;
   bool is_parameter(std::string_view written) const;
+  // Whether it is a name of a value that the function does not have. Numbers are left to LLVM.
+  bool is_unknown(std::string_view written) const;
 
  private:
   std::optional<std::string> result_type(const Instruction& instruction) const;

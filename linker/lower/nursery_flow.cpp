@@ -47,7 +47,10 @@ bool NurseryFlow::run(std::vector<FlowBlock>& blocks) {
     FlowBlock& block = blocks[to_visit.back()];
     std::uint32_t stack = at_begin[to_visit.back()];
     to_visit.pop_back();
-    for (FlowEvent& event : block.events) stack = apply(event, stack);
+    for (FlowEvent& event : block.events) {
+      stack = apply(event, stack);
+      if (is_lost_) return false;
+    }
     for (const std::uint32_t next : block.successors) {
       if (next == UINT32_MAX) {
         complain(block.branch, "a branch to a label that this function does not have");
@@ -145,8 +148,10 @@ std::uint32_t NurseryFlow::end(const FlowEvent& event, std::uint32_t stack) {
     complain(event.offset, "Nursery_End outside of every nursery");
     return stack;
   }
-  if (!event.nursery.empty() && site_events_[stacks_[stack].site].name != event.nursery)
+  if (!event.nursery.empty() && site_events_[stacks_[stack].site].name != event.nursery) {
+    is_lost_ = true;
     complain(event.offset, "Nursery_End of %" + event.nursery + ", but the innermost nursery is " + described(stack));
+  }
   return stacks_[stack].outer;
 }
 

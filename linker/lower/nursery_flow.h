@@ -88,6 +88,7 @@ class NurseryFlow {
   std::map<std::size_t, std::uint32_t> site_by_offset_;
   bool needs_scope_ = false;
   bool is_right_ = true;
+  bool is_lost_ = false;  // which nurseries are open is not known behind a wrong Nursery_End: nothing more is reported
 };
 
 }  // namespace janus::lower

@@ -27,6 +27,8 @@ std::optional<std::string> element_of(std::string_view type, std::string_view pr
   return std::string(type.substr(prefix.size() + 1));
 }
 
+constexpr const char* kUnknown = "?";  // the type of what has an error
+
 class FunctionCheck {
  public:
   FunctionCheck(const Tokens& tokens, const File& file, Function& function)
@@ -66,7 +68,7 @@ class FunctionCheck {
     declare(one.result, type);
     one.result_number = registers_.at(name);
     const Register& known = function_.registers[one.result_number];
-    if (known.type != type)
+    if (known.type != kUnknown && known.type != type)
       error(one.result, "%" + name + " is of type " + known.type + ", and this is of type " + type);
   }
 
@@ -121,24 +123,28 @@ class FunctionCheck {
 
   // ---- Types --------------------------------------------------------------------------------------------------------------
 
-  // The operand's type where it has one of its own: that of its register, ptr for a text.
+  // The operand's type where it has one of its own: that of its register, ptr for a text. kUnknown behind an error, which
+  // is reported once.
   std::optional<std::string> own_type(Operand& operand) {
+    if (operand.type == kUnknown) return kUnknown;
     if (operand.kind == Operand::Kind::kString) return "ptr";
     if (operand.kind == Operand::Kind::kInteger) return std::nullopt;
     const std::string name(tokens_.name(operand.token));
     const auto found = registers_.find(name);
     if (found == registers_.end()) {
       error(operand.token, "unknown register %" + name + " (one is assigned above its first use)");
-      return "?";
+      operand.type = kUnknown;
+      return kUnknown;
     }
     operand.register_number = found->second;
     return function_.registers[found->second].type;
   }
 
   void expect(Operand& operand, const std::string& type, const std::string& what) {
+    const auto own = own_type(operand);
     operand.type = type;
-    if (const auto own = own_type(operand)) {
-      if (*own != "?" && *own != type) error(operand.token, what + " is of type " + *own + ", not " + type);
+    if (own) {
+      if (*own != kUnknown && *own != type) error(operand.token, what + " is of type " + *own + ", not " + type);
     } else if (!is_integer(type)) {
       error(operand.token, what + " is a number, not of type " + type);
     } else if (!is_decimal(tokens_.text(operand.token))) {
@@ -153,7 +159,7 @@ class FunctionCheck {
     std::string type = one.type;
     for (Operand& operand : one.operands) {
       if (!type.empty()) break;
-      if (const auto own = own_type(operand); own && *own != "?") type = *own;
+      if (const auto own = own_type(operand); own && *own != kUnknown) type = *own;
     }
     if (type.empty()) type = "i64";
     if (!is_integer(type) && !(allows_pointer && type == "ptr"))
@@ -250,8 +256,11 @@ class FunctionCheck {
       return one.type;
     }
     const auto own = own_type(one.operands[0]);
-    std::string type = own && *own != "?" ? *own : "i64";
-    if (type == "nursery") error(one.operands[0].token, "a nursery cannot be copied");
+    std::string type = own && *own != kUnknown ? *own : "i64";
+    if (type == "nursery") {
+      error(one.operands[0].token, "a nursery cannot be copied");
+      is_flow_known_ = false;
+    }
     expect(one.operands[0], type, "the operand");
     return type;
   }
@@ -259,7 +268,7 @@ class FunctionCheck {
   void conversion(Instruction& one) {
     const auto own = own_type(one.operands[0]);
     const std::string from = own ? *own : "i64";
-    if (from == "?") return;
+    if (from == kUnknown) return;
     expect(one.operands[0], from, "the operand");
     const unsigned before = integer_width(from), after = integer_width(one.type);
     const bool is_right = before != 0 && after != 0 && (one.word == "trunc" ? after < before : after > before);
@@ -275,9 +284,9 @@ class FunctionCheck {
     for (std::size_t i = 1; i < one.operands.size(); ++i) {
       const auto own = own_type(one.operands[i]);
       const std::string type = own ? *own : "i64";
-      if (type != "?" && type != "ptr" && (integer_width(type) == 0 || integer_width(type) > 64))
+      if (type != kUnknown && type != "ptr" && (integer_width(type) == 0 || integer_width(type) > 64))
         error(one.operands[i].token, "print takes texts and integers of up to 64 bits, not " + type);
-      if (type != "?") expect(one.operands[i], type, "the value");
+      if (type != kUnknown) expect(one.operands[i], type, "the value");
     }
     assign(one, "void");
   }
@@ -286,7 +295,7 @@ class FunctionCheck {
     const auto own = own_type(one.operands[0]);
     if (own) one.operands[0].type = *own;
     auto element = own ? element_of(*own, "channel") : std::nullopt;
-    if (!element && (!own || *own != "?"))
+    if (!element && (!own || *own != kUnknown))
       error(one.operands[0].token, one.word + " takes a channel, not " + (own ? *own : "a number"));
     return element;
   }
@@ -314,15 +323,19 @@ class FunctionCheck {
         expect(one.operands[0], "i64", "the time in milliseconds");
         return assign(one, "i64");
       case Opcode::kNurseryBegin:
-        if (one.result != kNoIndex && registers_.contains(std::string(tokens_.name(one.result))))
-          error(one.result, "a second value for the register of a nursery");
+        if (one.result != kNoIndex)
+          if (const auto known = registers_.find(std::string(tokens_.name(one.result))); known != registers_.end()) {
+            function_.registers[known->second].type = kUnknown;
+            return error(one.result, "a second value for the register of a nursery");
+          }
         return assign(one, "nursery");
       case Opcode::kNurseryEnd:
       case Opcode::kNurseryCancel:
         if (!one.operands.empty()) {
           const auto own = own_type(one.operands[0]);
-          if (!own || (*own != "nursery" && *own != "?"))
+          if (!own || (*own != "nursery" && *own != kUnknown))
             error(one.operands[0].token, one.word + " takes a nursery, not " + (own ? *own : "a number"));
+          if (!own || *own != "nursery") is_flow_known_ = false;
         }
         return assign(one, one.opcode == Opcode::kNurseryEnd ? "i64" : "void");
       case Opcode::kTaskCreate:
@@ -351,7 +364,7 @@ class FunctionCheck {
     Operand& operand = one.operands[0];
     const auto own = own_type(operand);
     operand.type = own ? *own : "i64";
-    if (own && *own == "?") return;
+    if (own && *own == kUnknown) return;
     if (one.opcode == Opcode::kAwait && own && *own == "nursery") {
       one.type = "nursery";
       return assign(one, "i64");
@@ -375,6 +388,7 @@ class FunctionCheck {
   }
 
   void follow_nurseries() {
+    if (!is_flow_known_) return;
     auto& blocks = function_.flow_blocks;
     for (const Block& block : function_.blocks) {
       const std::uint32_t place = block.label != kNoIndex ? block.label : function_.name;
@@ -445,6 +459,7 @@ class FunctionCheck {
   const File& file_;
   Function& function_;
   std::unordered_map<std::string, std::uint32_t> registers_, labels_;
+  bool is_flow_known_ = true;  // each nursery is named by the register of its Nursery_Begin
 };
 
 }  // namespace

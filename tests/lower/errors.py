@@ -2,6 +2,7 @@
 # errors.py — what janus-lower refuses: for each case the kind of file, its text, and the first line of the message.
 
 LL = 'declare i64 @f(i64)\ndeclare void @g(i32, double)\ndefine void @test(i64 %x, i32 %n) {\n'
+NO_NURSERY = 'is not the result of a Nursery_Begin: a nursery is named by that result itself, not by a value that was loaded or copied'
 
 
 def ll(body):
@@ -42,6 +43,29 @@ errors = {
     'nurseries that are closed in the wrong order': (
         *ll('  %a = Nursery_Begin\n  %b = Nursery_Begin\n  %c = Nursery_End %a\n  %d = Nursery_End %b\n  ret void\n'),
         '6:8: error: Nursery_End of %a, but the innermost nursery is %b of line 5'),
+    'an Await of a nursery that was loaded': (
+        *ll('  %p = alloca ptr\n  %a = Nursery_Begin\n  store ptr %a, ptr %p\n  %l = load ptr, ptr %p\n  %s = Await %l\n  %t = Nursery_End %a\n  ret void\n'),
+        f'8:14: error: %l {NO_NURSERY}'),
+    'an Await of a nursery that a select chose': (
+        *ll('  %a = Nursery_Begin\n  %b = Nursery_Begin\n  %c = icmp eq i64 %x, 0\n  %m = select i1 %c, ptr %a, ptr %b\n  Await %m\n  Nursery_End %b\n  Nursery_End %a\n'
+            '  ret void\n'), f'8:9: error: %m {NO_NURSERY}'),
+    'an Await of no pointer': (*ll('  Await ptr null\n  ret void\n'), f'4:13: error: null {NO_NURSERY}'),
+    'a Nursery_End of a nursery that was loaded': (
+        *ll('  %p = alloca ptr\n  %a = Nursery_Begin\n  store ptr %a, ptr %p\n  %l = load ptr, ptr %p\n  Nursery_End ptr %l\n  ret void\n'), f'8:19: error: %l {NO_NURSERY}'),
+    'a Nursery_End of a copied nursery': (*ll('  %a = Nursery_Begin\n  %l = freeze ptr %a\n  Nursery_End %l\n  Nursery_End %a\n  ret void\n'), f'6:15: error: %l {NO_NURSERY}'),
+    'a Nursery_End of a number': (*ll('  %a = Nursery_Begin\n  Nursery_End %x\n  Nursery_End %a\n  ret void\n'), f'5:15: error: %x {NO_NURSERY}'),
+    'a Nursery_End of a number outside of every nursery': (*ll('  Nursery_End %x\n  ret void\n'), f'4:15: error: %x {NO_NURSERY}'),
+    'a Nursery_End of a number that no path reaches': (*ll('  ret void\nnever:\n  Nursery_End %x\n  ret void\n'), f'6:15: error: %x {NO_NURSERY}'),
+    'a Nursery_End of an unknown value': (*ll('  %a = Nursery_Begin\n  Nursery_End %z\n  ret void\n'), '5:15: error: unknown value %z'),
+    'a cancel of no nursery': (*ll('  %a = Nursery_Begin\n  Nursery_Cancel null\n  Nursery_End %a\n  ret void\n'), f'5:18: error: null {NO_NURSERY}'),
+    'a cancel of a nursery that has ended': (*ll('  %a = Nursery_Begin\n  Nursery_End %a\n  Nursery_Cancel %a\n  ret void\n'),
+                                             '6:3: error: no nursery of this name is open here'),
+    'a nursery result of a wrong type': (*ll('  %a = Nursery_Begin\n  %r = Await i32, %a\n  Nursery_End %a\n  ret void\n'),
+                                         "5:19: error: the nursery's result is of type i64, not i32"),
+    'a join of a pointer': (*ll('  %p = alloca ptr\n  %l = load ptr, ptr %p\n  Task_Join %l\n  ret void\n'), '6:13: error: the task is of type ptr, not i64'),
+    'a Nursery_End without its value': (*ll('  %a = Nursery_Begin\n  Nursery_End ptr\n  ret void\n'), '5:18: error: a value is missing'),
+    'a Nursery_Begin with an unknown option': (*ll('  %a = Nursery_Begin fast\n  Spawn @f(i64 1)\n  Nursery_End %a\n  ret void\n'),
+                                               "4:22: error: unexpected 'fast' behind the operands"),
     'a Nursery_End too many': (*ll('  Nursery_End\n  ret void\n'), '4:3: error: Nursery_End outside of every nursery'),
     'a budget of a wrong type': (*ll('  %a = Nursery_Begin budget(ops %x)\n  %b = Nursery_End %a\n  ret void\n'), '4:33: error: ops is of type i64, not i32'),
     'a budget of an unknown value': (*ll('  %a = Nursery_Begin budget(ops %nothing)\n  %b = Nursery_End %a\n  ret void\n'),
@@ -190,6 +214,12 @@ errors = {
                                                              '6:3: error: the nursery %a of line 5 is not closed on this path'),
     'q: a nursery that is opened round a loop': (*qtjir('again:\n  %a = Nursery_Begin\n  jump again\n'),
                                                  '5:1: error: the nursery %a of line 6 is open on one path to this block and not on another'),
+    'q: a Nursery_End of a number': (*qtjir('  %a = Nursery_Begin\n  Nursery_End %x\n  Nursery_End %a\n  return\n'), '6:15: error: Nursery_End takes a nursery, not i64'),
+    'q: a Nursery_End of an unknown register': (*qtjir('  %a = Nursery_Begin\n  Nursery_End %z\n  return\n'),
+                                                '6:15: error: unknown register %z (one is assigned above its first use)'),
+    'q: a Nursery_End of a copied nursery': (*qtjir('  %a = Nursery_Begin\n  %b = copy %a\n  Nursery_End %b\n  return\n'), '6:13: error: a nursery cannot be copied'),
+    'q: a cancel of a number': (*qtjir('  %a = Nursery_Begin\n  Nursery_Cancel 7\n  Nursery_End %a\n  return\n'), '6:18: error: Nursery_Cancel takes a nursery, not a number'),
+    'q: a nursery in the register of a parameter': (*qtjir('  %x = Nursery_Begin\n  Nursery_End %x\n  return\n'), '5:3: error: a second value for the register of a nursery'),
     'q: a join of what is no task': (*qtjir('  %r = Task_Join %x\n  return\n'), '5:18: error: a join of what is no task: %x is of type i64'),
     'q: an Await of a number': (*qtjir('  %r = Await 3\n  return\n'), '5:14: error: a join of what is no task: 3 is a number'),
     'q: a register that changes its type': (*qtjir('  %x = copy i8 1\n  return\n'), '5:3: error: %x is of type i64, and this is of type i8'),

@@ -117,7 +117,7 @@ def errors_are_told():
         source.write_text(text)
         done = lower(janus_cc, source)
         said = done.stderr.decode().replace(f'{source}:', '')
-        tap.check(f'{suffix}: {name}', done.returncode == 1 and said.splitlines()[:1] == [wanted] and not done.stdout, said)
+        tap.check(f'{suffix}: {name}', done.returncode == 1 and said.splitlines() == [wanted] and not done.stdout, said)
 
 
 OF_LLVM = """declare i64 @f(i64)
