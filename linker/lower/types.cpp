@@ -49,7 +49,8 @@ bool fits(std::string_view digits, unsigned width) {
 
 bool is_storable(std::string_view type) {
   return type != "void" && type != "label" && type != "metadata" && type != "token" && type != "x86_amx" &&
-         !type.empty() && type.find("vscale") == std::string_view::npos && (type.back() != ')' || is_pointer(type));
+         !type.empty() && type.find("vscale") == std::string_view::npos &&
+         type.find("x86_mmx") == std::string_view::npos && (type.back() != ')' || is_pointer(type));
 }
 
 bool may_be_overaligned(std::string_view type) {

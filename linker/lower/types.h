@@ -30,7 +30,8 @@ unsigned integer_width(std::string_view type);
 constexpr unsigned kMaxFitWidth = 128;
 bool fits(std::string_view digits, unsigned width);
 bool is_pointer(std::string_view type);
-// Whether values of the type can be in a record: not void, label, metadata, token, a function, or a vector without a known length.
+// Whether values of the type can be in a record: not void, label, metadata, token, a function, a vector without a known
+// length, or x86_mmx, of which clang has no zero.
 bool is_storable(std::string_view type);
 // Whether the target features of a function decide how the function takes or returns a value of the type: true for a
 // vector, and for a type that may contain one. A helper and its callers may have different features, so such a value is

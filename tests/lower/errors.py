@@ -151,6 +151,12 @@ errors = {
     'a scalable vector as a result': (
         'll', 'declare <vscale x 2 x i64> @h()\ndefine void @test() {\n  %a = Nursery_Begin\n  %t = Spawn @h()\n  %b = Nursery_End %a\n  ret void\n}\n',
         "4:14: error: a task's result cannot be of type < vscale x 2 x i64 >"),
+    'a result of type x86_mmx': (
+        'll', 'declare x86_mmx @h()\ndefine void @test() {\n  %a = Nursery_Begin\n  %t = Spawn @h()\n  %b = Nursery_End %a\n  ret void\n}\n',
+        "4:14: error: a task's result cannot be of type x86_mmx"),
+    'a structure with x86_mmx as an argument': (
+        'll', 'declare void @h({ x86_mmx })\ndefine void @test({ x86_mmx } %v) {\n  %a = Nursery_Begin\n  Spawn @h({ x86_mmx } %v)\n  %b = Nursery_End %a\n  ret void\n}\n',
+        '4:24: error: argument 1 of @h is passed as { x86_mmx }, which a task cannot have'),
     'a parenthesis round a nursery that is not closed': (*ll('  %a = Nursery_Begin\n  %b = Nursery_End (ptr %a\n  ret void\n}\n'), "5:20: error: '(' is not closed"),
     'a join above its spawn': (*ll('  %a = Nursery_Begin\n  %r = Task_Join %t\n  %t = Spawn @f(i64 1)\n  %b = Nursery_End %a\n  ret void\n'),
                                '5:18: error: %t is not defined on every path to here: its definition is in line 6'),
