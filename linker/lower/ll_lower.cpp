@@ -41,7 +41,10 @@ class FunctionLowering {
     for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) {
       const Instruction& one = rewrite_.instruction(i);
       const std::string_view mnemonic = module_.tokens.text(one.mnemonic);
-      if (!is_opcode(mnemonic)) continue;
+      if (!is_opcode(mnemonic)) {
+        check_is_no_opcode(one.mnemonic);
+        continue;
+      }
       if (module_.profile == "core") {
         rewrite_.error(one.mnemonic, std::string(mnemonic) +
                                          ": profile :core has no scheduler; choose :service, :cluster or :sovereign");
@@ -59,6 +62,14 @@ class FunctionLowering {
       else
         lower(use);
     }
+  }
+
+  // LLVM would tell of a misspelt opcode, but is not asked when the nurseries do not fit without it.
+  void check_is_no_opcode(std::uint32_t mnemonic) {
+    const std::string_view word = module_.tokens.text(mnemonic), meant = opcode_meant_by(word);
+    if (meant.empty()) return;
+    rewrite_.error(mnemonic, "unknown instruction '" + std::string(word) + "': the opcode is " + std::string(meant));
+    is_flow_known_ = false;
   }
 
   bool lower_in_nurseries() {
@@ -190,8 +201,8 @@ bool lower_ll(Source& source, const Options& options, const TakePiece& take) {
   const Module module = parse_module(tokens);
   const bool is_typed = has_typed_pointers(tokens, options);
   if (is_typed && options.llvm_version >= 17)
-    source.error(0, "this module has typed pointers, which LLVM " + std::to_string(options.llvm_version) +
-                        " does not read; make it with -opaque-pointers, or use clang 14");
+    source.error(0, "this module has typed pointers, which are lowered for LLVM 14 to 16 only, not for LLVM " +
+                        std::to_string(options.llvm_version) + "; make it with -opaque-pointers, or use clang 14");
   Edits edits(source.text());
   const std::string profile = profile_of(source, tokens, module, options, edits);
   for (const auto& [first, end] : module.summaries) edits.replace(tokens.begin_of(first), tokens.end_of(end - 1), "");

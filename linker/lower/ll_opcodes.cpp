@@ -70,7 +70,7 @@ class Parser {
     Operand operand;
     const bool is_name_alone = tokens_.kind(at_) == TokenKind::kLocal && ends_operand(at_ + 1);
     if (!is_name_alone)
-      if (const auto type = parse_type(tokens_, at_)) {
+      if (const auto type = parse_type(tokens_, at_); type && !is_group_alone(type->end)) {
         operand.type = type->text;
         at_ = type->end;
         while (is_argument && at_ < end_ && is_parameter_attribute(tokens_, at_)) skip_attribute(operand);
@@ -88,6 +88,8 @@ class Parser {
     use_.operands.push_back(std::move(operand));
     return true;
   }
+  // Whether brackets that end there are the operand: a structure, vector or array without its type.
+  bool is_group_alone(std::size_t end) const { return tokens_.opens_group(at_) && ends_operand(end); }
   void skip_attribute(Operand& argument) {
     if (is_refused_attribute(tokens_.text(at_))) argument.refused = tokens_.text(at_);
     at_ = behind_attribute(tokens_, at_);
@@ -111,6 +113,8 @@ class Parser {
 
   // [type] @function(arguments) or [type] @function, arguments; then options
   bool task() {
+    while (at_ < end_ && is_parameter_attribute(tokens_, at_)) at_ = behind_attribute(tokens_, at_);  // of the result
+    const std::size_t first = at_;
     if (tokens_.kind(at_) != TokenKind::kGlobal || at_ >= end_)
       if (const auto type = parse_type(tokens_, at_); type && at_ < end_) {
         use_.type = type->text;
@@ -118,8 +122,12 @@ class Parser {
       }
     if (at_ + 1 < end_ && tokens_.kind(at_) == TokenKind::kWord && tokens_.kind(at_ + 1) == TokenKind::kGlobal)
       return complain("unknown type " + std::string(tokens_.text(at_)));
-    if (at_ >= end_ || tokens_.kind(at_) != TokenKind::kGlobal)
-      return complain("the name of a function, as @f, is missing");
+    const bool has_name = at_ < end_ && tokens_.kind(at_) == TokenKind::kGlobal;
+    if (!has_name && first < end_ && tokens_.kind(first) == TokenKind::kLocal) {
+      at_ = first;
+      return complain("a task begins in a function that is named, as @f: call a pointer in a function");
+    }
+    if (!has_name) return complain("the name of a function, as @f, is missing");
     use_.function = static_cast<std::uint32_t>(at_++);
     if (skip('(')) {
       if (skip(')')) return options(true);
@@ -215,6 +223,11 @@ class Parser {
       Operand& amount = (*use_.budget)[i];
       if (!amount.value.empty()) return complain("a second amount of " + std::string(kBudgetComponents[i].first));
       ++at_;
+      const bool is_typed = tokens_.kind(at_) != TokenKind::kLocal || !ends_operand(at_ + 1);
+      if (const auto type = is_typed ? parse_type(tokens_, at_) : std::nullopt; type && type->end < end_) {
+        amount.type = type->text;
+        at_ = type->end;
+      }
       const bool is_value =
           at_ < end_ && (tokens_.kind(at_) == TokenKind::kInteger || tokens_.kind(at_) == TokenKind::kLocal);
       amount.token = static_cast<std::uint32_t>(at_);

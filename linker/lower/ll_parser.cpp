@@ -21,6 +21,10 @@ constexpr std::array<std::string_view, 5> kTargetAttributes = {"\"target-cpu\"",
                                                                "\"use-soft-float\"", "\"prefer-vector-width\"",
                                                                "\"min-legal-vector-width\""};
 
+// Constants of one word, behind which nothing follows that belongs to them.
+constexpr std::array<std::string_view, 7> kConstantWords = {"null", "undef", "poison", "zeroinitializer",
+                                                            "none", "true",  "false"};
+
 class Parser {
  public:
   explicit Parser(const Tokens& tokens) : tokens_(tokens) {}
@@ -178,11 +182,12 @@ class Parser {
   // Skips a type and a constant of that type.
   void skip_constant() {
     if (const auto type = parse_type(tokens_, ++at_)) at_ = type->end;
-    while (tokens_.kind(at_) == TokenKind::kWord && !tokens_.is_punctuation(at_ + 1, '{') &&
-           !tokens_.is_punctuation(at_ + 1, '('))
+    if (tokens_.kind(at_) == TokenKind::kWord && contains(kConstantWords, tokens_.text(at_))) {
       ++at_;
+      return;
+    }
+    while (tokens_.kind(at_) == TokenKind::kWord) ++at_;  // those of an expression, as `getelementptr inbounds (...)`
     if (tokens_.is_end(at_)) return;
-    if (tokens_.kind(at_) == TokenKind::kWord) ++at_;
     at_ = tokens_.kind(at_) == TokenKind::kPunctuation ? tokens_.behind_group(at_) : at_ + 1;
   }
 

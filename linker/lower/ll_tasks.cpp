@@ -88,6 +88,9 @@ void Tasks::join(const OpcodeAt& use) {
   const Operand& operand = use.opcode.operands[0];
   const auto [is_handle, kind, is_told] = kinds_.kind_of(operand);
   if (!is_handle || !rewrite_.check_type(operand, "i64", "the task")) return;
+  if (is_told && kind->handle == Handle::kChannel && use.opcode.opcode == Opcode::kTaskJoin)
+    return rewrite_.error(operand.token, "a join of what is no task: " + operand.value +
+                                             " is the handle of an Async_Call, which Await waits for");
   std::string result = use.opcode.type;
   if (kind && !result.empty() && joined_type(kind->result) != result)
     return rewrite_.error(operand.token,

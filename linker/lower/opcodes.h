@@ -54,6 +54,19 @@ constexpr bool is_opcode(std::string_view word) {
   return opcode_of(word).has_value();
 }
 
+// The opcode that a word is but for upper and lower case; empty if there is none, or if the word is one.
+constexpr std::string_view opcode_meant_by(std::string_view word) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  std::string_view meant;
+  for (const auto& [name, opcode] : kOpcodes) {
+    if (name == word) return {};
+    std::size_t same = 0;
+    while (name.size() == word.size() && same < name.size() && lower(name[same]) == lower(word[same])) ++same;
+    if (same == name.size() && meant.empty()) meant = name;
+  }
+  return meant;
+}
+
 constexpr bool makes_task(Opcode opcode) {
   return opcode == Opcode::kTaskCreate || opcode == Opcode::kSpawn || opcode == Opcode::kFork ||
          opcode == Opcode::kAsyncCall;
