@@ -37,7 +37,7 @@ define void @print(i64 %x) {
 }
 define i32 @main() {
   %ops = add i32 50000, 50000
-  %n = Nursery_Begin budget(ops i32 400000, memory all, spawn_count i16 10)
+  %n = Nursery_Begin budget(ops i32 400000, memory i64 1000000, spawn_count i16 10)
   %a = Spawn @structure, { i64 40, i8 2 }
   %b = Spawn noundef signext i64 @vector(<i64 40, i64 3>)
   %c = Spawn @array([ i64 40, i64 4 ])
