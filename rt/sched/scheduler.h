@@ -254,18 +254,12 @@ class Scheduler {
   bool is_own_thread() const noexcept;
 
   bool yield_to_next(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
-  static void publish_yielded(Worker& worker, void* yielded, void*) noexcept;
-  static void publish_reserved(Worker& worker, void*, void*) noexcept;
   template <Path kPath>
   bool go_on_with(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept;
   bool start_fresh(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept;
-  template <Path kPath>
-  static void leave(Worker& worker, Suspension& self, const arch::Context& target, Pending publish) noexcept;
-  static void switch_to(Worker& worker, void* mine, arch::Context& from, const arch::Context& to) noexcept;
   // `user`: the runnable that will run on the stack; `waiter`: the one that cannot wait without it. Both nullptr: the
   // stack is for the worker's own loop.
   Stack* take_stack(Worker& worker, unsigned size_class, const Runnable* user, const Runnable* waiter) noexcept;
-  static void restore_suspended(Worker& worker, const Suspension& suspension) noexcept;
   void switch_and_free_stack(Worker& worker, Runnable* started) noexcept;
   void change_stack(Worker& worker, Runnable* fresh, Stack* stack) noexcept;
   void leave_for_good(Worker& worker) noexcept;

@@ -24,6 +24,59 @@ bool fits(const Stack& stack, unsigned size_class) noexcept {
   return (user != nullptr && hooks::has_paid(user)) || (waiter != nullptr && hooks::has_paid(waiter));
 }
 
+// Switches from the stack of the fiber `mine` to the one that the worker's words have been set for.
+[[gnu::always_inline]] inline void switch_to(Worker& worker, void* mine, arch::Context& from,
+                                             const arch::Context& to) noexcept {
+  worker.counters.switches.add();
+  fiber_hooks::before_switch(mine, worker.fiber);
+  if constexpr (fiber_hooks::kAreWatched)
+    janus_context_switch(&from, &to);
+  else
+    arch::switch_jmp(&from, &to);
+}
+
+// As restore_stack(), but reads the suspension instead of the stack's record.
+[[gnu::always_inline]] inline void restore_suspended(Worker& worker, const Suspension& suspension) noexcept {
+  worker.stack = arch::opaque(suspension.stack);
+  worker.stack_limit = arch::opaque(suspension.stack_limit);
+  if constexpr (fiber_hooks::kAreWatched) worker.fiber = suspension.stack->fiber;
+}
+
+// Words are copied one by one (arch::opaque): words that were stored in pairs cannot be loaded singly right away
+// without a stall, nor the other way round.
+template <Path kPath>
+[[gnu::always_inline]] inline void leave(Worker& worker, Suspension& self, const arch::Context& target,
+                                         Pending publish) noexcept {
+  JANUS_ASSERT(worker.pending.action == nullptr && worker.stack != self.stack);
+  worker.pending.action = publish.action;
+  worker.pending.first = arch::opaque(publish.first);
+  worker.pending.second = arch::opaque(publish.second);
+  switch_to(worker, self.stack->fiber, self.context, target);
+  fiber_hooks::after_switch(self.stack->fiber);
+  Worker& here = current_worker();
+  // The runnable that switched to us mostly has the same pending action as we had, which the compiler can inline here.
+  if (kPath == Path::kFast && here.pending.action == publish.action) [[likely]] {
+    here.pending.action = nullptr;
+    publish.action(here, arch::opaque(here.pending.first), arch::opaque(here.pending.second));
+  } else {
+    Scheduler::run_pending_action();
+  }
+  // Not earlier: the pending action has just released the locks that were held across the switch.
+  if constexpr (kPath == Path::kGeneral) current_worker().scheduler->sched_point();
+}
+
+void publish_reserved(Worker& worker, void*, void*) noexcept {
+  worker.yielded.commit_tail();
+  if (worker.scheduler->has_sleeper<Path::kFast>()) [[unlikely]]
+    worker.scheduler->wake_one_for(Work::kFresh);
+}
+
+void publish_yielded(Worker& worker, void* yielded, void*) noexcept {
+  auto* const runnable = static_cast<Runnable*>(yielded);
+  worker.scheduler->trace_event(worker, Event::kBlock, runnable);
+  worker.scheduler->push_yielded(worker, runnable);
+}
+
 }  // namespace
 
 // While there are few stacks, small tasks start on stacks of kLargeFirstClass, which have room to run children instead
@@ -46,17 +99,6 @@ void Scheduler::restore_stack(Worker& worker, Stack* stack) noexcept {
   worker.stack = stack;
   worker.fiber = stack->fiber;
   worker.stack_limit = worker.scheduler->stack_limit_of(stack);
-}
-
-// Switches from the stack of the fiber `mine` to the one that the worker's words have been set for.
-[[gnu::always_inline]] inline void Scheduler::switch_to(Worker& worker, void* mine, arch::Context& from,
-                                                        const arch::Context& to) noexcept {
-  worker.counters.switches.add();
-  fiber_hooks::before_switch(mine, worker.fiber);
-  if constexpr (fiber_hooks::kAreWatched)
-    janus_context_switch(&from, &to);
-  else
-    arch::switch_jmp(&from, &to);
 }
 
 // The loop at the bottom of every stack. It keeps no local state across the run of a runnable, which may end on another
@@ -87,36 +129,6 @@ std::int64_t Scheduler::base_frame(void*) noexcept {
       hooks::refuse(runnable);
     }
   }
-}
-
-// As restore_stack(), but reads the suspension instead of the stack's record.
-[[gnu::always_inline]] inline void Scheduler::restore_suspended(Worker& worker, const Suspension& suspension) noexcept {
-  worker.stack = arch::opaque(suspension.stack);
-  worker.stack_limit = arch::opaque(suspension.stack_limit);
-  if constexpr (fiber_hooks::kAreWatched) worker.fiber = suspension.stack->fiber;
-}
-
-// Words are copied one by one (arch::opaque): words that were stored in pairs cannot be loaded singly right away
-// without a stall, nor the other way round.
-template <Path kPath>
-[[gnu::always_inline]] inline void Scheduler::leave(Worker& worker, Suspension& self, const arch::Context& target,
-                                                    Pending publish) noexcept {
-  JANUS_ASSERT(worker.pending.action == nullptr && worker.stack != self.stack);
-  worker.pending.action = publish.action;
-  worker.pending.first = arch::opaque(publish.first);
-  worker.pending.second = arch::opaque(publish.second);
-  switch_to(worker, self.stack->fiber, self.context, target);
-  fiber_hooks::after_switch(self.stack->fiber);
-  Worker& here = current_worker();
-  // The runnable that switched to us mostly has the same pending action as we had, which the compiler can inline here.
-  if (kPath == Path::kFast && here.pending.action == publish.action) [[likely]] {
-    here.pending.action = nullptr;
-    publish.action(here, arch::opaque(here.pending.first), arch::opaque(here.pending.second));
-  } else {
-    run_pending_action();
-  }
-  // Not earlier: the pending action has just released the locks that were held across the switch.
-  if constexpr (kPath == Path::kGeneral) current_worker().scheduler->sched_point();
 }
 
 // Switches from `self` to `to` if that is suspended, otherwise to a fresh stack. False: there is none.
@@ -165,12 +177,6 @@ bool Scheduler::yield(Worker& worker, Runnable* yielding, Suspension& self) noex
 template bool Scheduler::yield<Path::kGeneral>(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
 template bool Scheduler::yield<Path::kFast>(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
 
-void Scheduler::publish_reserved(Worker& worker, void*, void*) noexcept {
-  worker.yielded.commit_tail();
-  if (worker.scheduler->idle_.has_sleeper<Path::kFast>()) [[unlikely]]
-    worker.scheduler->wake_one_for(Work::kFresh);
-}
-
 // The general path of yield().
 [[gnu::noinline]] bool Scheduler::yield_to_next(Worker& worker, Runnable* yielding, Suspension& self) noexcept {
   Runnable* const to =
@@ -181,12 +187,6 @@ void Scheduler::publish_reserved(Worker& worker, void*, void*) noexcept {
   if (worker.counters.yields.read() % kYieldsPerLook == 0) stack_reclaim_.poll(worker, now_ns());
   sched_point();  // nothing else is ready on this worker, but other logical workers have to step
   return false;
-}
-
-void Scheduler::publish_yielded(Worker& worker, void* yielded, void*) noexcept {
-  auto* const runnable = static_cast<Runnable*>(yielded);
-  worker.scheduler->trace_event(worker, Event::kBlock, runnable);
-  worker.scheduler->push_yielded(worker, runnable);
 }
 
 // Switches from `self` to a fresh stack whose base frame calls `to`, or looks for work. False: there is no stack, and
