@@ -3,22 +3,20 @@
 
 namespace janus {
 
-void CpuPins::init(Pinning pinning, const platform::Cpus* cpus, Worker* workers, unsigned count,
-                   std::int16_t* own) noexcept {
+void CpuPins::init(Pinning pinning, const platform::Cpus* cpus, const WorkerList& workers, std::int16_t* own) noexcept {
   pinning_ = pinning;
   workers_ = workers;
-  workers_count_ = count;
   own_ = own;
   const bool has_some = pinning != Pinning::kNever && cpus != nullptr && cpus->allowed != 0;
-  always_ = has_some && pinning == Pinning::kAlways ? count : 0;
-  for (unsigned i = 0; i < count; ++i)
+  always_ = has_some && pinning == Pinning::kAlways ? workers.count : 0;
+  for (unsigned i = 0; i < workers.count; ++i)
     own_[i] = static_cast<std::int16_t>(has_some ? cpus->ids[i % cpus->allowed] : platform::kAnyCpu);
 }
 
 unsigned CpuPins::count() const noexcept {
   if (pinning_ != Pinning::kWhileSeveralWork) return always_;
   unsigned count = 0;
-  for (unsigned i = 0; i < workers_count_; ++i) count += workers_[i].is_pinned.load(std::memory_order_relaxed) ? 1 : 0;
+  for (const Worker& worker : workers_) count += worker.is_pinned.load(std::memory_order_relaxed) ? 1 : 0;
   return count;
 }
 
@@ -39,8 +37,8 @@ void CpuPins::unpin(Worker& worker) noexcept {
                                                    IdleSet::Snapshot entered) noexcept {
   unpin(worker);
   if (!idle.is_last_but_one(entered)) return;
-  for (unsigned i = 0; i < workers_count_; ++i)
-    if (!idle.is_asleep(i)) unpin(workers_[i]);
+  for (Worker& other : workers_)
+    if (!idle.is_asleep(other.id)) unpin(other);
 }
 
 }  // namespace janus

@@ -18,7 +18,7 @@ enum class Pinning : std::uint8_t { kNever, kWhileSeveralWork, kAlways };
 class CpuPins {
  public:
   // `own`: room for a number for each of the workers. `cpus`: the CPUs to pin to, or nullptr; only read here.
-  void init(Pinning pinning, const platform::Cpus* cpus, Worker* workers, unsigned count, std::int16_t* own) noexcept;
+  void init(Pinning pinning, const platform::Cpus* cpus, const WorkerList& workers, std::int16_t* own) noexcept;
 
   // The CPU on which the worker's thread starts, or platform::kAnyCpu.
   [[nodiscard]] int cpu_at_start(unsigned worker) const noexcept {
@@ -44,8 +44,7 @@ class CpuPins {
 
   Pinning pinning_;
   unsigned always_;  // workers that were pinned at the start, for good
-  Worker* workers_;
-  unsigned workers_count_;
+  WorkerList workers_;
   std::int16_t* own_;  // the CPU of each worker, or platform::kAnyCpu
 };
 

@@ -13,8 +13,9 @@ constexpr unsigned kHomeStackClass = 2;
 
 }  // namespace
 
-void DeterministicScheduler::init(const Workers& workers, std::uint64_t seed) noexcept {
-  workers_ = workers;
+void DeterministicScheduler::init(const Parts& parts, bool is_on, std::uint64_t seed) noexcept {
+  is_on_ = is_on;
+  parts_ = parts;
   rng_ = Rng::for_worker(seed, ~0u);
   now_ns_.store(kStepNs, std::memory_order_relaxed);
 }
@@ -31,13 +32,12 @@ bool DeterministicScheduler::can_step(const Worker& worker) const noexcept {
 
 // One of the workers that can step, each with the same probability; nullptr if none can.
 Worker* DeterministicScheduler::choose() noexcept {
-  const unsigned count = workers_.count;
   unsigned able = 0;
-  for (unsigned i = 0; i < count; ++i) able += can_step(workers_.first[i]) ? 1 : 0;
+  for (const Worker& worker : parts_.workers) able += can_step(worker) ? 1 : 0;
   if (able == 0) return nullptr;
   std::uint64_t skip = rng_.below(able);
   for (unsigned i = 0;; ++i) {
-    if (can_step(workers_.first[i]) && skip-- == 0) return &workers_.first[i];
+    if (can_step(parts_.workers[i]) && skip-- == 0) return &parts_.workers[i];
   }
 }
 
@@ -49,8 +49,7 @@ Worker* DeterministicScheduler::next() noexcept {
     if (Worker* const chosen = choose()) return chosen;
     bool all_left = true;
     std::uint64_t nearest = platform::kForever;
-    for (unsigned i = 0; i < workers_.count; ++i) {
-      const Worker& worker = workers_.first[i];
+    for (const Worker& worker : parts_.workers) {
       if (has_left(worker)) continue;
       all_left = false;
       if (worker.parked_until_ns < nearest) nearest = worker.parked_until_ns;
@@ -66,25 +65,25 @@ Worker* DeterministicScheduler::next() noexcept {
 // No worker can step: takes in what other threads have sent, one item for each call, or waits for it.
 void DeterministicScheduler::wait_for_somebody() noexcept {
   const std::uint32_t seen = outside_.load(std::memory_order_acquire);
-  if (workers_.attention->has_event()) return wake_one();
-  for (unsigned i = 0; i < workers_.count; ++i) {
-    if (workers_.first[i].has_token.load(std::memory_order_acquire)) return;
+  if (parts_.attention->has_event()) return wake_one();
+  for (const Worker& worker : parts_.workers) {
+    if (worker.has_token.load(std::memory_order_acquire)) return;
   }
   if (Runnable* const sent = inbox_.take()) {
-    workers_.injector->push(sent);
+    parts_.injector->push(sent);
     return wake_one();
   }
   platform::wait(outside_, seen, platform::kForever);
 }
 
 void DeterministicScheduler::wake_one() noexcept {
-  const unsigned sleeper = workers_.idle->claim();
-  if (sleeper != IdleSet::kNobody) unpark(workers_.first[sleeper]);
+  const unsigned sleeper = parts_.idle->claim();
+  if (sleeper != IdleSet::kNobody) unpark(parts_.workers[sleeper]);
 }
 
 bool DeterministicScheduler::is_on_worker() const noexcept {
   const auto* worker = static_cast<const Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
-  return worker != nullptr && worker->scheduler == workers_.first->scheduler;
+  return worker != nullptr && worker->scheduler == parts_.workers.first->scheduler;
 }
 
 void DeterministicScheduler::step_to(arch::Context& from, void* from_fiber, Worker& to) noexcept {
@@ -94,7 +93,7 @@ void DeterministicScheduler::step_to(arch::Context& from, void* from_fiber, Work
   fiber_hooks::after_switch(from_fiber);
 }
 
-[[gnu::noinline]] void DeterministicScheduler::sched_point() noexcept {
+[[gnu::noinline]] void DeterministicScheduler::step() noexcept {
   Worker& me = current_worker();
   Worker* const chosen = next();
   if (chosen != &me) step_to(me.logical_context, me.fiber, *chosen);
@@ -104,7 +103,7 @@ bool DeterministicScheduler::park(std::uint64_t until_ns) noexcept {
   Worker& me = current_worker();
   me.parked_until_ns = until_ns;
   me.is_parked = true;
-  sched_point();
+  step();
   me.is_parked = false;
   return me.has_token.exchange(false, std::memory_order_acquire);  // pairs with unpark()
 }
@@ -129,7 +128,7 @@ std::int64_t DeterministicScheduler::logical_entry(void* argument) noexcept {
   auto& self = *static_cast<DeterministicScheduler*>(argument);
   Worker& worker = current_worker();
   fiber_hooks::after_switch(worker.fiber);
-  self.workers_.main(worker);
+  self.parts_.main(worker);
   Worker* const other = self.next();
   if (other != nullptr) self.step_to(worker.logical_context, worker.thread_fiber, *other);
   fiber_hooks::before_switch(worker.thread_fiber, self.host_fiber_);
@@ -138,24 +137,22 @@ std::int64_t DeterministicScheduler::logical_entry(void* argument) noexcept {
 }
 
 bool DeterministicScheduler::take_home(Worker& worker) noexcept {
-  worker.home = workers_.stacks->take(&worker.stacks, kHomeStackClass);
+  worker.home = parts_.stacks->take(&worker.stacks, kHomeStackClass);
   return worker.home != nullptr;
 }
 
 void DeterministicScheduler::run() noexcept {
   void* const slot_before = platform::worker_slot();
   host_fiber_ = fiber_hooks::adopt_thread();
-  for (unsigned i = 0; i < workers_.count; ++i) {
-    Worker& worker = workers_.first[i];
+  for (Worker& worker : parts_.workers) {
     Stack* const home = worker.home;
     home->fiber = fiber_hooks::enter(home->fiber, home->limit, home->start);
     worker.fiber = home->fiber;
     arch::make_context(worker.logical_context, home->start, logical_entry, this, nullptr);
   }
   if (Worker* const first = next()) step_to(host_context_, host_fiber_, *first);
-  for (unsigned i = 0; i < workers_.count; ++i) {
-    Worker& worker = workers_.first[i];
-    workers_.stacks->give(&worker.stacks, worker.home);
+  for (Worker& worker : parts_.workers) {
+    parts_.stacks->give(&worker.stacks, worker.home);
   }
   fiber_hooks::destroy(host_fiber_);
   platform::set_worker_slot(slot_before);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/deterministic.h — deterministic mode: N logical workers are fibers of one thread, and this class decides,
 // from the seed alone, which of them steps next. They run the code that ships; only parking, time and this choice
-// differ.
+// differ. Outside deterministic mode the class does nothing, and tells the machine's time.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
 #include "rt/base/rng.h"
+#include "rt/platform.h"
+#include "rt/sched/event.h"
 #include "rt/sched/event_sources.h"
+#include "rt/sched/hooks.h"
 #include "rt/sched/idle.h"
 #include "rt/sched/injector.h"
 #include "rt/sched/worker.h"
@@ -20,10 +23,9 @@ class DeterministicScheduler {
   // How far each step advances virtual time.
   static constexpr std::uint64_t kStepNs = 100;
 
-  // The logical workers, and the shared parts of their scheduler.
-  struct Workers {
-    Worker* first;
-    unsigned count;
+  // The workers, and the parts of their scheduler.
+  struct Parts {
+    WorkerList workers;
     void (*main)(Worker& worker) noexcept;  // the loop of a worker; returns when the worker leaves
     IdleSet* idle;
     Injector* injector;
@@ -31,11 +33,31 @@ class DeterministicScheduler {
     StackPool* stacks;
   };
 
-  void init(const Workers& workers, std::uint64_t seed) noexcept;
+  void init(const Parts& parts, bool is_on, std::uint64_t seed) noexcept;
 
-  // Called on a logical worker. Chooses a worker, maybe the caller, and lets it step. The caller holds no lock: all
+  // --- In both modes ---
+
+  bool is_on() const noexcept { return is_on_; }
+  // Called on a worker. In deterministic mode another worker may step here. The caller holds no lock: all logical
   // workers share one thread, so another one that waits for the lock would wait forever.
-  void sched_point() noexcept;
+  void sched_point() noexcept {
+    if (is_on_) [[unlikely]]
+      step();
+  }
+  std::uint64_t now_ns() const noexcept {
+    return is_on_ ? now_ns_.load(std::memory_order_relaxed) : platform::now_ns();
+  }
+  // Adds an event to order_hash(), the hash of all events so far in deterministic mode; 0 outside it.
+  void trace(const Worker& worker, Event event, const Runnable* runnable) noexcept {
+    if (is_on_) [[unlikely]]
+      order_hash_.add(event, worker.id, hooks::id_of(runnable));
+  }
+  std::uint64_t order_hash() const noexcept { return order_hash_.value(); }
+
+  // --- In deterministic mode only ---
+
+  // Any thread: whether it is the one that the logical workers share.
+  bool is_on_worker() const noexcept;
   // Called on a logical worker, which does not step until it has a token or virtual time reaches `until_ns`. True: it
   // had a token.
   bool park(std::uint64_t until_ns) noexcept;
@@ -52,20 +74,20 @@ class DeterministicScheduler {
   // Called on the thread that hosts the workers: steps them until all have left.
   void run() noexcept;
 
-  std::uint64_t now_ns() const noexcept { return now_ns_.load(std::memory_order_relaxed); }
-
  private:
+  void step() noexcept;
   static std::int64_t logical_entry(void* self) noexcept;
   Worker* choose() noexcept;
   Worker* next() noexcept;
   bool has_left(const Worker& worker) const noexcept;
   void wait_for_somebody() noexcept;
   void wake_one() noexcept;
-  bool is_on_worker() const noexcept;
   void step_to(arch::Context& from, void* from_fiber, Worker& to) noexcept;
   bool can_step(const Worker& worker) const noexcept;
 
-  Workers workers_;
+  bool is_on_;
+  Parts parts_;
+  OrderHash order_hash_;
   Rng rng_;
   std::atomic<std::uint64_t> now_ns_;
   arch::Context host_context_;

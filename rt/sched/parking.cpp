@@ -24,7 +24,7 @@ namespace janus {
       backs_off = false;
       continue;
     }
-    if (found == nullptr && worker_count_ > 1 && worker.is_steal_enabled) {
+    if (found == nullptr && workers_.count > 1 && worker.is_steal_enabled) {
       if (!is_searching) is_searching = idle_.begin_search();
       if (is_searching) found = search(worker, was_deferred);
     }
@@ -43,7 +43,7 @@ namespace janus {
 // it. While other workers are awake, the first few sleeps have a short timeout, as their work may need a thief soon.
 bool Scheduler::sleep(Worker& worker, bool was_searching, bool was_deferred) noexcept {
   StealBackoff& backoff = worker.backoff;
-  const bool others_work = worker_count_ > 1 && idle_.sleeping() + 1 < worker_count_;
+  const bool others_work = workers_.count > 1 && idle_.sleeping() + 1 < workers_.count;
   const bool is_timed = was_deferred || (others_work && backoff.keeps_watching() && !idle_.has_timed_sleeper());
   Watch watch(is_timed);
   const std::uint64_t until = nearest_deadline(worker, now_ns(), watch, stack_reclaim_, attention_);
@@ -79,7 +79,7 @@ void Scheduler::backoff_park(Worker& worker) noexcept {
 
 bool Scheduler::park(Worker& worker, std::uint64_t until_ns) noexcept {
   worker.asked.at_ns = 0;
-  return is_deterministic_ ? deterministic_.park(until_ns) : worker.parker.park(until_ns);
+  return is_deterministic() ? deterministic_.park(until_ns) : worker.parker.park(until_ns);
 }
 
 }  // namespace janus

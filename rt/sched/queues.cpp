@@ -58,7 +58,7 @@ Runnable* Scheduler::take_queued_in_turn(Worker& worker) noexcept {
   if (first == nullptr) return nullptr;
   worker.counters.injected.add();
   // Takes this worker's share at once, since all workers contend for the injector's lock.
-  std::uint64_t share = injector_.size() / worker_count_;
+  std::uint64_t share = injector_.size() / workers_.count;
   for (unsigned i = 0; i < kInjectedBatch && share != 0; ++i, --share) {
     Runnable* const more = injector_.take();
     if (more == nullptr) break;

@@ -136,19 +136,14 @@ class Scheduler {
     return worker.ready.size() != 0 || worker.yielded.size() != 0 || worker.groups.size() != 0 || !injector_.is_empty();
   }
   // In deterministic mode another worker may step here. Precondition: no lock is held.
-  void sched_point() noexcept {
-    if (is_deterministic_) [[unlikely]]
-      deterministic_.sched_point();
-  }
+  void sched_point() noexcept { deterministic_.sched_point(); }
   // Orders the caller's earlier stores before its later loads with respect to a thread that executes a
   // platform::heavy_fence().
   void light_fence() const noexcept { idle_.light_fence(); }
   void trace_event(const Worker& worker, Event event, const Runnable* runnable) noexcept {
-    if (is_deterministic_) [[unlikely]]
-      order_hash_.add(event, worker.id, hooks::id_of(runnable));
+    deterministic_.trace(worker, event, runnable);
   }
-  // The hash of all events so far in deterministic mode; 0 outside it.
-  std::uint64_t order_hash() const noexcept { return order_hash_.value(); }
+  std::uint64_t order_hash() const noexcept { return deterministic_.order_hash(); }
 
   // Any thread, any signal handler. Makes a worker that looks for work, or is between two slices, call
   // hooks::on_attention() soon.
@@ -156,16 +151,16 @@ class Scheduler {
   // Any thread. All workers slept when this looked. A caller that changes what hooks::on_all_idle() reads does so
   // before it calls this: then the worker that fell asleep last has seen the change, or the caller sees all workers
   // asleep.
-  bool are_all_asleep() const noexcept { return idle_.sleeping() == worker_count_; }
+  bool are_all_asleep() const noexcept { return idle_.sleeping() == workers_.count; }
   // For hooks::on_all_idle(): no worker has run since `entered`.
   bool all_slept_since(IdleSet::Snapshot entered) const noexcept { return idle_.all_slept_since(entered); }
   bool wants_attention() const noexcept { return attention_.has_event(); }
   void handle_attention(Worker& worker) noexcept { attention_.poll(worker, 0); }
 
   Worker* worker(unsigned index) noexcept { return &workers_[index]; }
-  unsigned worker_count() const noexcept { return worker_count_; }
-  bool is_deterministic() const noexcept { return is_deterministic_; }
-  std::uint64_t now_ns() noexcept { return is_deterministic_ ? deterministic_.now_ns() : platform::now_ns(); }
+  unsigned worker_count() const noexcept { return workers_.count; }
+  bool is_deterministic() const noexcept { return deterministic_.is_on(); }
+  std::uint64_t now_ns() const noexcept { return deterministic_.now_ns(); }
   unsigned pinned() const noexcept { return pins_.count(); }  // how many workers are pinned now
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
 
@@ -251,8 +246,6 @@ class Scheduler {
   void unpark(Worker& worker) noexcept;
   void overflow(Worker& worker, Runnable* runnable) noexcept;
 
-  bool is_own_thread() const noexcept;
-
   bool yield_to_next(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
   template <Path kPath>
   bool go_on_with(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept;
@@ -264,11 +257,10 @@ class Scheduler {
   void change_stack(Worker& worker, Runnable* fresh, Stack* stack) noexcept;
   void leave_for_good(Worker& worker) noexcept;
 
+  DeterministicScheduler deterministic_;  // first: general paths ask it, and find it where the scheduler is
   SchedulerOptions options_;
   StackPool* stacks_;
-  Worker* workers_;
-  unsigned worker_count_;
-  bool is_deterministic_;
+  WorkerList workers_;
   bool is_always_slow_;
   bool has_caller_;
   std::atomic<bool> stopping_;
@@ -277,8 +269,6 @@ class Scheduler {
   GroupTable group_table_;
   TurnMeter turn_meter_;
   CpuPins pins_;
-  DeterministicScheduler deterministic_;
-  OrderHash order_hash_;
   std::atomic<std::uint32_t> threads_;  // threads that have not ended; join() waits for 0
   Attention attention_;
   StackReclaim stack_reclaim_;

@@ -28,7 +28,7 @@ Runnable* take_of_group_0(Worker& victim) noexcept {
 // `running` is the group of the runnable that has just run, which is in no queue.
 [[gnu::noinline]] void Scheduler::spread_groups(Worker& worker, std::uint32_t running) noexcept {
   worker.rounds = (worker.rounds + 1) % WorkerFairness::kSpreadInterval;
-  if (worker.rounds != 0 || worker_count_ == 1) return;
+  if (worker.rounds != 0 || workers_.count == 1) return;
   Worker& victim = workers_[choose_victim(worker)];  // may be this worker, which lacks nothing that it has
   const bool has_group_0 = running == 0 || worker.yielded.size() != 0 || worker.may_hide_group_0;
   Runnable* taken = has_group_0 ? nullptr : take_of_group_0(victim);

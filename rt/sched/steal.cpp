@@ -32,7 +32,7 @@ bool may_be_left_to_waker(const Worker& victim, Entry oldest) noexcept {
 
 // Tries a few victims chosen by options_.victim, then every other worker once.
 Runnable* Scheduler::search(Worker& worker, bool& was_deferred) noexcept {
-  const unsigned tries = worker_count_ - 1 < kTries ? worker_count_ - 1 : kTries;
+  const unsigned tries = workers_.count - 1 < kTries ? workers_.count - 1 : kTries;
   for (unsigned i = 0; i < tries; ++i) {
     const unsigned victim = choose_victim(worker);
     if (victim == worker.id) continue;
@@ -42,8 +42,8 @@ Runnable* Scheduler::search(Worker& worker, bool& was_deferred) noexcept {
 }
 
 Runnable* Scheduler::sweep(Worker& worker, bool& was_deferred) noexcept {
-  unsigned victim = static_cast<unsigned>(worker.rng.below(worker_count_));
-  for (unsigned i = 0; i < worker_count_; ++i, victim = victim + 1 == worker_count_ ? 0 : victim + 1) {
+  unsigned victim = static_cast<unsigned>(worker.rng.below(workers_.count));
+  for (unsigned i = 0; i < workers_.count; ++i, victim = victim + 1 == workers_.count ? 0 : victim + 1) {
     if (victim == worker.id) continue;
     if (Runnable* const stolen = steal_from(worker, workers_[victim], was_deferred)) return stolen;
   }
@@ -53,12 +53,12 @@ Runnable* Scheduler::sweep(Worker& worker, bool& was_deferred) noexcept {
 unsigned Scheduler::choose_victim(Worker& worker) noexcept {
   switch (options_.victim) {
     case Victim::kRoundRobin:
-      worker.next_victim = (worker.next_victim + 1) % worker_count_;
+      worker.next_victim = (worker.next_victim + 1) % workers_.count;
       return worker.next_victim;
     case Victim::kMinLoaded: {
       unsigned fullest = worker.id;
       std::int64_t most = 0;
-      for (unsigned i = 0; i < worker_count_; ++i) {
+      for (unsigned i = 0; i < workers_.count; ++i) {
         const std::int64_t size = i == worker.id ? 0 : load_of(workers_[i]);
         if (size > most) {
           most = size;
@@ -71,7 +71,7 @@ unsigned Scheduler::choose_victim(Worker& worker) noexcept {
       break;
   }
   // One of the other workers, each with the same probability.
-  const unsigned other = static_cast<unsigned>(worker.rng.below(worker_count_ - 1));
+  const unsigned other = static_cast<unsigned>(worker.rng.below(workers_.count - 1));
   return other < worker.id ? other : other + 1;
 }
 
@@ -122,8 +122,7 @@ bool Scheduler::is_left_to_waker(const Worker& victim, Entry oldest) const noexc
 // Whether this worker would find something in the injector or in another worker's queues.
 bool Scheduler::has_work_anywhere(const Worker& worker) noexcept {
   if (!injector_.is_empty()) return true;
-  for (unsigned i = 0; i < worker_count_; ++i) {
-    const Worker& other = workers_[i];
+  for (const Worker& other : workers_) {
     if (other.id == worker.id) continue;
     if (other.yielded.size() != 0 || other.groups.size() != 0) return true;
     const Entry oldest = other.ready.oldest();

@@ -5,7 +5,7 @@
 namespace janus {
 
 void Scheduler::unpark(Worker& worker) noexcept {
-  if (is_deterministic_)
+  if (is_deterministic())
     deterministic_.unpark(worker);
   else
     worker.parker.unpark();
@@ -21,20 +21,15 @@ void Scheduler::unpark(Worker& worker) noexcept {
 }
 
 [[gnu::noinline]] void Scheduler::inject(Runnable* runnable) noexcept {
-  if (is_deterministic_ && !is_own_thread()) return deterministic_.submit(runnable);
+  if (is_deterministic() && !deterministic_.is_on_worker()) return deterministic_.submit(runnable);
   injector_.push(runnable);
   arch::full_fence();
   if (idle_.has_sleeper()) wake_one_for(Work::kFresh);
 }
 
-bool Scheduler::is_own_thread() const noexcept {
-  const auto* worker = static_cast<const Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
-  return worker != nullptr && worker->scheduler == this;
-}
-
 void Scheduler::request_attention() noexcept {
   attention_.request();
-  if (is_deterministic_)
+  if (is_deterministic())
     deterministic_.nudge();
   else
     wake_one();

@@ -191,6 +191,16 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
   std::atomic<bool> is_pinned;  // by Pinning::kWhileSeveralWork; any worker may unpin it
 };
 
+// The workers of a scheduler, by their ids.
+struct WorkerList {
+  Worker* first;
+  unsigned count;
+
+  Worker& operator[](unsigned id) const noexcept { return first[id]; }
+  Worker* begin() const noexcept { return first; }
+  Worker* end() const noexcept { return first + count; }
+};
+
 // Counts ops that a task has used of its slice. Called wherever a slice is settled.
 [[gnu::always_inline]] inline void count_ops(Worker& worker, std::int64_t ops) noexcept {
   worker.counters.ops.add(static_cast<std::uint64_t>(ops));

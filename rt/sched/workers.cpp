@@ -34,31 +34,27 @@ bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool w
                       unsigned& started) noexcept {
   options_ = options;
   stacks_ = &stacks;
-  worker_count_ = options.workers;
-  is_deterministic_ = options.deterministic;
-  is_always_slow_ = is_deterministic_ || !platform::has_heavy_fence();
+  is_always_slow_ = options.deterministic || !platform::has_heavy_fence();
   has_caller_ = with_caller;
   stopping_.store(false, std::memory_order_relaxed);
-  stack_reclaim_.init(is_deterministic_ ? nullptr : &stacks);
+  stack_reclaim_.init(options.deterministic ? nullptr : &stacks);
   threads_.store(0, std::memory_order_relaxed);
   started = 0;
-  idle_.init(worker_count_);
-  group_table_.init(worker_count_);
-  workers_ = reinterpret_cast<Worker*>(platform::map(bytes_of(worker_count_)));
-  if (workers_ == nullptr) return false;
-  for (unsigned i = 0; i < worker_count_; ++i) {
+  idle_.init(options.workers);
+  group_table_.init(options.workers);
+  workers_ = {reinterpret_cast<Worker*>(platform::map(bytes_of(options.workers))), options.workers};
+  if (workers_.first == nullptr) return false;
+  const auto main = [](Worker& worker) noexcept { worker.scheduler->worker_main(worker); };
+  deterministic_.init({workers_, main, &idle_, &injector_, &attention_, stacks_}, options.deterministic, options.seed);
+  for (unsigned i = 0; i < workers_.count; ++i) {
     if (!init_worker(i)) {
       destroy_workers();
       return false;
     }
   }
-  if (is_deterministic_) {
-    const auto main = [](Worker& worker) noexcept { worker.scheduler->worker_main(worker); };
-    deterministic_.init({workers_, worker_count_, main, &idle_, &injector_, &attention_, stacks_}, options.seed);
-  }
-  turn_meter_.init(is_deterministic_);
-  pins_.init(is_deterministic_ ? Pinning::kNever : options.pinning, options.pin_to, workers_, worker_count_,
-             reinterpret_cast<std::int16_t*>(workers_ + worker_count_));
+  turn_meter_.init(options.deterministic);
+  pins_.init(options.deterministic ? Pinning::kNever : options.pinning, options.pin_to, workers_,
+             reinterpret_cast<std::int16_t*>(workers_.end()));
   if (with_caller || start_threads(0, started)) return true;
   stop();
   join();
@@ -85,12 +81,12 @@ bool Scheduler::init_worker(unsigned index) noexcept {
 // runnable, so its stack waits in the pool. On failure the pool's owner destroys the pool.
 bool Scheduler::take_first_stacks(unsigned class_of_first, unsigned& taken) noexcept {
   taken = 0;
-  if (is_deterministic_ && has_caller_ && !prepare_stack(class_of_first)) return false;
-  for (; taken < worker_count_; ++taken) {
+  if (is_deterministic() && has_caller_ && !prepare_stack(class_of_first)) return false;
+  for (; taken < workers_.count; ++taken) {
     Worker& worker = workers_[taken];
-    worker.stack = take_stack(worker, taken == 0 && !is_deterministic_ ? class_of_first : 0, nullptr, nullptr);
+    worker.stack = take_stack(worker, taken == 0 && !is_deterministic() ? class_of_first : 0, nullptr, nullptr);
     if (worker.stack == nullptr) return false;
-    if (is_deterministic_ && !deterministic_.take_home(worker)) return false;
+    if (is_deterministic() && !deterministic_.take_home(worker)) return false;
   }
   return true;
 }
@@ -104,15 +100,15 @@ bool Scheduler::prepare_stack(unsigned size_class) noexcept {
 
 bool Scheduler::start_threads(unsigned class_of_first, unsigned& started) noexcept {
   if (!take_first_stacks(class_of_first, started)) return false;
-  const unsigned threads = is_deterministic_ ? 1 : worker_count_;
+  const unsigned threads = is_deterministic() ? 1 : workers_.count;
   const unsigned first = has_caller_ ? 1 : 0;
   started = first;
   for (unsigned i = first; i < threads; ++i) {
     char name[16] = {};
     name_worker(name, i);
     threads_.fetch_add(1, std::memory_order_relaxed);
-    void* const argument = is_deterministic_ ? static_cast<void*>(this) : &workers_[i];
-    if (!platform::start_thread(is_deterministic_ ? logical_main : thread_main, argument, pins_.cpu_at_start(i),
+    void* const argument = is_deterministic() ? static_cast<void*>(this) : &workers_[i];
+    if (!platform::start_thread(is_deterministic() ? logical_main : thread_main, argument, pins_.cpu_at_start(i),
                                 name)) {
       threads_.fetch_sub(1, std::memory_order_relaxed);
       return false;
@@ -148,7 +144,7 @@ bool Scheduler::run_caller(Runnable* first, unsigned& started) noexcept {
   started = 0;
   if (!platform::adopt_thread(pins_.cpu_at_start(0), nullptr)) return false;  // the process's own name is the program's
   if (!start_threads(first->stack_class, started)) return false;
-  if (is_deterministic_) {
+  if (is_deterministic()) {
     push_fresh(workers_[0], first);
     deterministic_.run();
     return true;
@@ -164,7 +160,7 @@ bool Scheduler::run_caller(Runnable* first, unsigned& started) noexcept {
 // Switches from the thread's own stack to the worker's first one, and back when the worker ends.
 void Scheduler::worker_main(Worker& worker) noexcept {
   worker.thread = platform::thread_id();
-  const fiber_hooks::Fiber thread = is_deterministic_ ? worker.fiber : fiber_hooks::adopt_thread();
+  const fiber_hooks::Fiber thread = is_deterministic() ? worker.fiber : fiber_hooks::adopt_thread();
   worker.thread_fiber = thread;
   Stack* const first = worker.stack;
   arch::Context context;
@@ -174,13 +170,13 @@ void Scheduler::worker_main(Worker& worker) noexcept {
   janus_context_switch(&worker.thread_context, &context);
   fiber_hooks::after_switch(thread);
   run_pending_action();
-  if (!is_deterministic_) fiber_hooks::destroy(thread);
+  if (!is_deterministic()) fiber_hooks::destroy(thread);
   worker.is_gone.store(true, std::memory_order_release);
 }
 
 void Scheduler::stop() noexcept {
   stopping_.store(true, std::memory_order_seq_cst);
-  for (unsigned i = 0; i < worker_count_; ++i) unpark(workers_[i]);
+  for (Worker& worker : workers_) unpark(worker);
 }
 
 void Scheduler::join() noexcept {
@@ -190,15 +186,14 @@ void Scheduler::join() noexcept {
 }
 
 void Scheduler::destroy_workers() noexcept {
-  for (unsigned i = 0; i < worker_count_; ++i) {
-    Worker& worker = workers_[i];
+  for (Worker& worker : workers_) {
     stacks_->flush(worker.stacks);
     worker.ready.destroy();
     worker.yielded.destroy();
   }
   group_table_.destroy();
-  platform::unmap(reinterpret_cast<std::byte*>(workers_), bytes_of(worker_count_));
-  workers_ = nullptr;
+  platform::unmap(reinterpret_cast<std::byte*>(workers_.first), bytes_of(workers_.count));
+  workers_.first = nullptr;
 }
 
 }  // namespace janus

@@ -34,8 +34,9 @@ struct DebuggerLayout {
         {"runtimes.count", kMaxRuntimes},
         {"runtimes.stride", sizeof(RuntimePlace)},
 
-        {"runtime.workers", offsetof(Runtime, scheduler) + offsetof(Scheduler, workers_)},
-        {"runtime.worker_count", offsetof(Runtime, scheduler) + offsetof(Scheduler, worker_count_)},
+        {"runtime.workers", offsetof(Runtime, scheduler) + offsetof(Scheduler, workers_) + offsetof(WorkerList, first)},
+        {"runtime.worker_count",
+         offsetof(Runtime, scheduler) + offsetof(Scheduler, workers_) + offsetof(WorkerList, count)},
         {"runtime.injected", offsetof(Runtime, scheduler) + offsetof(Scheduler, injector_) + offsetof(Injector, head_)},
         {"runtime.tasks", offsetof(Runtime, tasks)},
         {"runtime.nurseries", offsetof(Runtime, nurseries)},
