@@ -17,19 +17,40 @@ bool does_group_0_wait(const Worker& worker, std::uint32_t group) noexcept {
   return worker.yielded.size() != 0 || (group != 0 && worker.may_hide_group_0);
 }
 
+Runnable* take_newest_in_turn(Worker& worker) noexcept {
+  const Entry newest = worker.ready.pop_apart();
+  if (!newest || newest.runnable()->group == worker.turn_of) return newest.runnable();
+  worker.ready.put_back(newest);
+  return nullptr;
+}
+
+// Moves the newest runnables of the deque to their groups' queues, up to the first of group 0 or of `kept`.
+void queue_newest(Worker& worker, std::uint32_t kept) noexcept {
+  for (unsigned moved = 0; moved < kMaxMoved; ++moved) {
+    const Entry newest = worker.ready.pop_apart();
+    if (!newest) return;
+    const std::uint32_t group = newest.runnable()->group;
+    if (group == 0 || group == kept) {
+      worker.ready.put_back(newest);
+      return;
+    }
+    (void)Dispatcher::queue_yielded(worker, newest.runnable());
+  }
+}
+
 }  // namespace
 
 // While there are other groups. The group whose turn it is goes on until the turn is over (a-turn-lasts, worker.h;
 // docs/decisions/0303). `yielding`: the running runnable, which is in no queue, or nullptr. It goes on if this returns
 // nullptr.
-[[gnu::noinline]] Runnable* Scheduler::next_among_groups(Worker& worker, const Runnable* yielding) noexcept {
+[[gnu::noinline]] Runnable* Dispatcher::next_among_groups(Worker& worker, const Runnable* yielding) noexcept {
   Runnable* const own = next_in_turn(worker);
   const bool goes_on = yielding != nullptr && worker.until_fair > 0 && worker.turn_of == yielding->group;
   return own != nullptr || goes_on ? own : begin_next_turn(worker, yielding);
 }
 
 // Takes the next runnable of the group whose turn it is. nullptr: there is none, or the turn is over.
-[[gnu::always_inline]] inline Runnable* Scheduler::next_in_turn(Worker& worker) noexcept {
+[[gnu::always_inline]] inline Runnable* Dispatcher::next_in_turn(Worker& worker) noexcept {
   if (arch::rdtsc() > worker.turn_until) [[unlikely]]
     TurnMeter::end_early(worker);
   if (worker.until_fair <= 0 || worker.turn_of == WorkerFairness::kNobody) [[unlikely]]
@@ -54,15 +75,15 @@ bool does_group_0_wait(const Worker& worker, std::uint32_t group) noexcept {
 
 // Called when a turn is over: it is used up, or nothing of its group is ready. `yielding` is the running runnable, which
 // is in no queue, or nullptr; it goes on if this returns nullptr.
-[[gnu::noinline]] Runnable* Scheduler::begin_next_turn(Worker& worker, const Runnable* yielding) noexcept {
+[[gnu::noinline]] Runnable* Dispatcher::begin_next_turn(Worker& worker, const Runnable* yielding) noexcept {
   const std::uint32_t last = yielding != nullptr ? yielding->group : worker.turn_of;
   const bool is_used_up = worker.until_fair <= 0;
   turn_meter_.end(worker);
   if (is_used_up) {
-    worker.until_fair = options_.fair_ops;
+    worker.until_fair = fair_ops_;
     worker.counters.fair_rounds.add();
     queue_injected(worker);
-    spread_groups(worker, last);
+    worker.scheduler->spread_groups(worker, last);
   }
   worker.until_fair -= worker.dispatch_ops;
   Runnable* next = nullptr;
@@ -84,7 +105,7 @@ bool does_group_0_wait(const Worker& worker, std::uint32_t group) noexcept {
 }
 
 // Begins a turn of the group that has spent least. nullptr: nothing is ready.
-Runnable* Scheduler::begin_least_turn(Worker& worker) noexcept {
+Runnable* Dispatcher::begin_least_turn(Worker& worker) noexcept {
   queue_newest(worker, 0);
   const bool is_group_0_ready = worker.yielded.size() != 0 || !worker.ready.is_empty();
   if (is_group_0_ready && worker.groups.is_due(0, true)) {
@@ -97,7 +118,7 @@ Runnable* Scheduler::begin_least_turn(Worker& worker) noexcept {
 
 // Begins a turn of `group` with its runnable that has waited longest: by turns in its queue and in the deque. nullptr:
 // the group has none here.
-Runnable* Scheduler::begin_turn_of(Worker& worker, std::uint32_t group) noexcept {
+Runnable* Dispatcher::begin_turn_of(Worker& worker, std::uint32_t group) noexcept {
   worker.groups.begin_turn(group);
   worker.turn_of = group;
   worker.fair_source = worker.fair_source == FairSource::kReady ? FairSource::kYielded : FairSource::kReady;
@@ -110,7 +131,7 @@ Runnable* Scheduler::begin_turn_of(Worker& worker, std::uint32_t group) noexcept
 // Takes the oldest runnable of the deque if it is of the group whose turn it is. Runnables of other groups before it
 // move to their groups' queues, so that they do not hide it for long. While may_hide_group_0, runnables of the group
 // whose turn it is move as well. Each is moved at most once, and its group has paid an op for it.
-Runnable* Scheduler::take_oldest_in_turn(Worker& worker) noexcept {
+Runnable* Dispatcher::take_oldest_in_turn(Worker& worker) noexcept {
   const bool is_dug_for = worker.counters.fair_rounds.read() % kDigInterval == 0;  // for a woken one of group 0
   worker.may_hide_group_0 |= is_dug_for;
   for (unsigned moved = 0; moved < kMaxMoved; ++moved) {
@@ -125,37 +146,16 @@ Runnable* Scheduler::take_oldest_in_turn(Worker& worker) noexcept {
   return nullptr;
 }
 
-Runnable* Scheduler::take_newest_in_turn(Worker& worker) noexcept {
-  const Entry newest = worker.ready.pop_apart();
-  if (!newest || newest.runnable()->group == worker.turn_of) return newest.runnable();
-  worker.ready.put_back(newest);
-  return nullptr;
-}
-
 // Moves one runnable from the injector to the queue of its group.
-void Scheduler::queue_injected(Worker& worker) noexcept {
+void Dispatcher::queue_injected(Worker& worker) noexcept {
   Runnable* const injected = injector_.is_empty() ? nullptr : injector_.take();
   if (injected == nullptr) return;
   worker.counters.injected.add();
   if (!queue_yielded(worker, injected)) injector_.push(injected);
 }
 
-// Moves the newest runnables of the deque to their groups' queues, up to the first of group 0 or of `kept`.
-void Scheduler::queue_newest(Worker& worker, std::uint32_t kept) noexcept {
-  for (unsigned moved = 0; moved < kMaxMoved; ++moved) {
-    const Entry newest = worker.ready.pop_apart();
-    if (!newest) return;
-    const std::uint32_t group = newest.runnable()->group;
-    if (group == 0 || group == kept) {
-      worker.ready.put_back(newest);
-      return;
-    }
-    (void)queue_yielded(worker, newest.runnable());
-  }
-}
-
 // Precondition: `running` is in no queue. Settles its turn first, so that its group's spent amount is up to date.
-[[gnu::noinline]] bool Scheduler::keeps_turn_among_groups(Worker& worker, const Runnable& running) noexcept {
+[[gnu::noinline]] bool Dispatcher::keeps_turn_among_groups(Worker& worker, const Runnable& running) noexcept {
   if (worker.until_fair > 0 && worker.turn_of == running.group) return false;  // a yield costs less
   turn_meter_.end(worker);
   worker.turn_of = running.group;

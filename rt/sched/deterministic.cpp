@@ -3,6 +3,7 @@
 #include "rt/sched/deterministic.h"
 
 #include "rt/sched/fiber_hooks.h"
+#include "rt/sched/hooks.h"
 
 namespace janus {
 
@@ -97,6 +98,11 @@ void DeterministicScheduler::step_to(arch::Context& from, void* from_fiber, Work
   Worker& me = current_worker();
   Worker* const chosen = next();
   if (chosen != &me) step_to(me.logical_context, me.fiber, *chosen);
+}
+
+[[gnu::noinline]] void DeterministicScheduler::add_to_hash(const Worker& worker, Event event,
+                                                           const Runnable* runnable) noexcept {
+  order_hash_.add(event, worker.id, hooks::id_of(runnable));
 }
 
 bool DeterministicScheduler::park(std::uint64_t until_ns) noexcept {

@@ -11,7 +11,6 @@
 #include "rt/platform.h"
 #include "rt/sched/event.h"
 #include "rt/sched/event_sources.h"
-#include "rt/sched/hooks.h"
 #include "rt/sched/idle.h"
 #include "rt/sched/injector.h"
 #include "rt/sched/worker.h"
@@ -48,9 +47,9 @@ class DeterministicScheduler {
     return is_on_ ? now_ns_.load(std::memory_order_relaxed) : platform::now_ns();
   }
   // Adds an event to order_hash(), the hash of all events so far in deterministic mode; 0 outside it.
-  void trace(const Worker& worker, Event event, const Runnable* runnable) noexcept {
+  [[gnu::always_inline]] void trace(const Worker& worker, Event event, const Runnable* runnable) noexcept {
     if (is_on_) [[unlikely]]
-      order_hash_.add(event, worker.id, hooks::id_of(runnable));
+      add_to_hash(worker, event, runnable);
   }
   std::uint64_t order_hash() const noexcept { return order_hash_.value(); }
 
@@ -76,6 +75,7 @@ class DeterministicScheduler {
 
  private:
   void step() noexcept;
+  void add_to_hash(const Worker& worker, Event event, const Runnable* runnable) noexcept;
   static std::int64_t logical_entry(void* self) noexcept;
   Worker* choose() noexcept;
   Worker* next() noexcept;

@@ -5,13 +5,26 @@
 
 namespace janus {
 
+void Dispatcher::init(unsigned workers, std::uint32_t fair_ops, bool is_deterministic) noexcept {
+  workers_ = workers;
+  fair_ops_ = fair_ops;
+  groups_.init(workers);
+  turn_meter_.init(is_deterministic);
+}
+
+void Dispatcher::init_worker(Worker& worker, std::uint32_t fair_interval) noexcept {
+  worker.until_fair = fair_ops_;
+  worker.dispatch_ops = (fair_ops_ + fair_interval - 1) / fair_interval;
+  worker.groups.init(groups_, worker.id);
+}
+
 // Ops spent beyond this round count for the next, but at most one round's worth: otherwise a task that has once spent
 // very much would make the worker take the oldest for many dispatches.
-[[gnu::noinline]] Runnable* Scheduler::next_fair(Worker& worker) noexcept {
-  const std::int64_t round = options_.fair_ops, over = worker.until_fair + round;
+[[gnu::noinline]] Runnable* Dispatcher::next_fair(Worker& worker) noexcept {
+  const std::int64_t round = fair_ops_, over = worker.until_fair + round;
   worker.until_fair = (over < -round ? -round : over) - worker.dispatch_ops;
   worker.counters.fair_rounds.add();
-  spread_groups(worker, 0);
+  worker.scheduler->spread_groups(worker, 0);
   for (unsigned i = 0; i < kFairSources; ++i) {
     const FairSource source = worker.fair_source;
     worker.fair_source = static_cast<FairSource>((static_cast<unsigned>(source) + 1) % kFairSources);
@@ -20,7 +33,7 @@ namespace janus {
   return nullptr;
 }
 
-Runnable* Scheduler::take_longest_waiting(Worker& worker, FairSource source) noexcept {
+Runnable* Dispatcher::take_longest_waiting(Worker& worker, FairSource source) noexcept {
   switch (source) {
     case FairSource::kYielded:
       return worker.yielded.take();

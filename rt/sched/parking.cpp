@@ -18,7 +18,7 @@ namespace janus {
     bool was_deferred = false;
     // handle_attention() above, or hooks::on_all_idle() in sleep(), may have queued woken tasks in this worker's deque.
     Runnable* found = worker.ready.pop_apart().runnable();
-    if (found == nullptr && !injector_.is_empty()) found = take_injected(worker);
+    if (found == nullptr && !dispatcher_.injector().is_empty()) found = dispatcher_.take_injected(worker);
     if (found == nullptr && backs_off) {
       backoff_park(worker);
       backs_off = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/queues.cpp — queueing runnables that have yielded or found no room, taking from the injector, and
-// prefetching queued runnables ahead of their turn. docs/decisions/0081
-#include "rt/sched/scheduler.h"
+// rt/sched/queues.cpp — queueing runnables that have yielded, taking from the injector, and prefetching queued runnables
+// ahead of their turn.
+#include "rt/sched/dispatcher.h"
 
 namespace janus {
 
@@ -26,18 +26,17 @@ constexpr std::int64_t kWokenAhead = 4;
 
 }  // namespace
 
-void Scheduler::fetch_ready_ahead(const Worker& worker) noexcept {
+void Dispatcher::fetch_ready_ahead(const Worker& worker) noexcept {
   if (const Runnable* const suspended = worker.ready.upcoming(kWokenAhead).runnable()) [[unlikely]]
     fetch_ahead<-5, 6>(worker.ready.upcoming(kRecordsAhead).runnable(), suspended);
 }
 
-void Scheduler::fetch_yielded_ahead(const Worker& worker) noexcept {
+void Dispatcher::fetch_yielded_ahead(const Worker& worker) noexcept {
   if (const Runnable* const suspended = worker.yielded.upcoming(kStacksAhead))
     fetch_ahead<-1, 3>(worker.yielded.upcoming(kRecordsAhead), suspended);
 }
 
-// False: the yield queue is full, and there is no memory for a larger one.
-bool Scheduler::queue_yielded(Worker& worker, Runnable* runnable) noexcept {
+bool Dispatcher::queue_yielded(Worker& worker, Runnable* runnable) noexcept {
   if (runnable->group == 0) [[likely]]
     return worker.yielded.push(runnable);
   worker.groups.push(runnable);
@@ -46,19 +45,19 @@ bool Scheduler::queue_yielded(Worker& worker, Runnable* runnable) noexcept {
 }
 
 // Takes from the queue of the group whose turn it is.
-Runnable* Scheduler::take_queued_in_turn(Worker& worker) noexcept {
+Runnable* Dispatcher::take_queued_in_turn(Worker& worker) noexcept {
   if (worker.turn_of != 0) return worker.groups.take_own(worker.turn_of);
   Runnable* const yielded = worker.yielded.take();
   if (yielded != nullptr) fetch_yielded_ahead(worker);
   return yielded;
 }
 
-[[gnu::noinline, gnu::cold]] Runnable* Scheduler::take_injected(Worker& worker) noexcept {
+[[gnu::noinline, gnu::cold]] Runnable* Dispatcher::take_injected(Worker& worker) noexcept {
   Runnable* const first = injector_.take();
   if (first == nullptr) return nullptr;
   worker.counters.injected.add();
   // Takes this worker's share at once, since all workers contend for the injector's lock.
-  std::uint64_t share = injector_.size() / workers_.count;
+  std::uint64_t share = injector_.size() / workers_;
   for (unsigned i = 0; i < kInjectedBatch && share != 0; ++i, --share) {
     Runnable* const more = injector_.take();
     if (more == nullptr) break;
@@ -69,32 +68,6 @@ Runnable* Scheduler::take_queued_in_turn(Worker& worker) noexcept {
     }
   }
   return first;
-}
-
-// Through the injector, so that the woken worker need not steal from our deque, with a heavy fence.
-[[gnu::noinline, gnu::cold]] void Scheduler::wake_with_newest(Worker& worker) noexcept {
-  if (!idle_.wants_wake(Work::kFresh)) return;
-  const Entry newest = worker.ready.pop_apart();
-  if (newest && !newest.was_woken())
-    injector_.push(newest.runnable());
-  else if (newest)
-    worker.ready.put_back(newest);
-  wake_one();
-}
-
-[[gnu::noinline, gnu::cold]] void Scheduler::push_back(Worker& worker, Entry entry) noexcept {
-  entry.was_woken() ? push_woken(worker, entry.runnable()) : push_fresh(worker, entry.runnable());
-}
-
-[[gnu::noinline, gnu::cold]] void Scheduler::push_with_room(Worker& worker, Entry entry) noexcept {
-  if (!worker.ready.make_room()) return overflow(worker, entry.runnable());
-  push_back(worker, entry);
-}
-
-// A queue of this worker is full, and there is no memory for a larger one. The injector is intrusive and never full.
-[[gnu::noinline, gnu::cold]] void Scheduler::overflow(Worker&, Runnable* runnable) noexcept {
-  injector_.push(runnable);
-  if (idle_.has_sleeper()) wake_one_for(Work::kFresh);
 }
 
 }  // namespace janus

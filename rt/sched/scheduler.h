@@ -13,12 +13,11 @@
 
 #include "rt/sched/cpu_pins.h"
 #include "rt/sched/deterministic.h"
+#include "rt/sched/dispatcher.h"
 #include "rt/sched/event.h"
 #include "rt/sched/event_sources.h"
 #include "rt/sched/hooks.h"
 #include "rt/sched/idle.h"
-#include "rt/sched/injector.h"
-#include "rt/sched/turn_meter.h"
 #include "rt/sched/worker.h"
 
 namespace janus {
@@ -85,7 +84,7 @@ class Scheduler {
   void wake_one_for(Work work) noexcept;
   // Queues `runnable` behind everything that is ready.
   void push_yielded(Worker& worker, Runnable* runnable) noexcept {
-    if (!queue_yielded(worker, runnable)) [[unlikely]]
+    if (!Dispatcher::queue_yielded(worker, runnable)) [[unlikely]]
       return overflow(worker, runnable);
     if (idle_.has_sleeper()) [[unlikely]]
       wake_one_for(Work::kFresh);
@@ -93,21 +92,23 @@ class Scheduler {
   // Any thread. Makes room for runnables of `group`, below `parent` (groups.h). Precondition: no runnable uses the
   // number at present. False: no memory.
   [[nodiscard]] bool add_group(std::uint32_t group, std::uint32_t parent) noexcept {
-    return group_table_.add(group, parent);
+    return dispatcher_.groups().add(group, parent);
   }
   // Makes it the turn of `group`. Called before a runnable of a group other than 0 begins a slice on `worker`, and
   // before one of group 0 goes on after such a one ran in its place.
   static void begin_slice_of_group(Worker& worker, std::uint32_t group) noexcept {
-    if (worker.turn_of != group) worker.scheduler->turn_meter_.change(worker, group);
+    if (worker.turn_of != group) worker.scheduler->dispatcher_.turn_meter().change(worker, group);
   }
   static void end_turn_early(Worker& worker) noexcept { TurnMeter::end_early(worker); }
   // Called at the end of a slice of `running` on `worker`. True: its turn goes on, since its group has spent less than
   // all others that are ready here, and no other runnable of its group is ready.
   [[nodiscard]] bool keeps_turn(Worker& worker, const Runnable& running) noexcept {
-    return worker.has_other_groups() && keeps_turn_among_groups(worker, running);
+    return dispatcher_.keeps_turn(worker, running);
   }
   // Called at the end of a slice of `group` at which nothing else is ready on this worker.
   void go_on_alone(Worker& worker, std::uint32_t group) noexcept;
+  // For Dispatcher: called at each fair round (spread.cpp). `running`: the group of the runnable that has just run.
+  void spread_groups(Worker& worker, std::uint32_t running) noexcept;
   // Any thread. Queues `runnable` in the injector.
   void inject(Runnable* runnable) noexcept;
 
@@ -132,9 +133,7 @@ class Scheduler {
     push_back(worker, entry);
     return nullptr;
   }
-  bool has_ready(const Worker& worker) const noexcept {
-    return worker.ready.size() != 0 || worker.yielded.size() != 0 || worker.groups.size() != 0 || !injector_.is_empty();
-  }
+  bool has_ready(const Worker& worker) const noexcept { return dispatcher_.has_ready(worker); }
   // In deterministic mode another worker may step here. Precondition: no lock is held.
   void sched_point() noexcept { deterministic_.sched_point(); }
   // Orders the caller's earlier stores before its later loads with respect to a thread that executes a
@@ -210,36 +209,15 @@ class Scheduler {
   void destroy_workers() noexcept;
 
   Runnable* next(Worker& worker) noexcept;
-  template <Path kPath>
-  Runnable* next_own(Worker& worker) noexcept;
-  Runnable* next_waiting(Worker& worker) noexcept;
-  static void fetch_ready_ahead(const Worker& worker) noexcept;
-  static void fetch_yielded_ahead(const Worker& worker) noexcept;
-  Runnable* next_fair(Worker& worker) noexcept;
-  Runnable* next_among_groups(Worker& worker, const Runnable* yielding) noexcept;
-  Runnable* next_in_turn(Worker& worker) noexcept;
-  Runnable* take_queued_in_turn(Worker& worker) noexcept;
-  bool keeps_turn_among_groups(Worker& worker, const Runnable& running) noexcept;
-  Runnable* begin_next_turn(Worker& worker, const Runnable* yielding) noexcept;
-  Runnable* begin_turn_of(Worker& worker, std::uint32_t group) noexcept;
-  Runnable* begin_least_turn(Worker& worker) noexcept;
-  void spread_groups(Worker& worker, std::uint32_t running) noexcept;
-  Runnable* take_oldest_in_turn(Worker& worker) noexcept;
-  Runnable* take_newest_in_turn(Worker& worker) noexcept;
-  void queue_injected(Worker& worker) noexcept;
-  void queue_newest(Worker& worker, std::uint32_t kept) noexcept;
-  Runnable* take_longest_waiting(Worker& worker, FairSource source) noexcept;
   Runnable* find_work(Worker& worker) noexcept;
   Runnable* search(Worker& worker, bool& was_deferred) noexcept;
   Runnable* sweep(Worker& worker, bool& was_deferred) noexcept;
   Runnable* steal_from(Worker& worker, Worker& victim, bool& was_deferred) noexcept;
   Runnable* steal_yielded(Worker& worker, Worker& victim) noexcept;
-  [[nodiscard]] static bool queue_yielded(Worker& worker, Runnable* runnable) noexcept;
   bool defer_to_waker(Worker& worker, Worker& victim, Entry oldest) noexcept;
   bool is_left_to_waker(const Worker& victim, Entry oldest) const noexcept;
   bool has_work_anywhere(const Worker& worker) noexcept;
   unsigned choose_victim(Worker& worker) noexcept;
-  Runnable* take_injected(Worker& worker) noexcept;
   bool sleep(Worker& worker, bool was_searching, bool was_deferred) noexcept;
   void backoff_park(Worker& worker) noexcept;
   bool park(Worker& worker, std::uint64_t until_ns) noexcept;
@@ -257,7 +235,8 @@ class Scheduler {
   void change_stack(Worker& worker, Runnable* fresh, Stack* stack) noexcept;
   void leave_for_good(Worker& worker) noexcept;
 
-  DeterministicScheduler deterministic_;  // first: general paths ask it, and find it where the scheduler is
+  Dispatcher dispatcher_;  // first: so that fast paths pass it on without computing its address
+  DeterministicScheduler deterministic_;
   SchedulerOptions options_;
   StackPool* stacks_;
   WorkerList workers_;
@@ -265,9 +244,6 @@ class Scheduler {
   bool has_caller_;
   std::atomic<bool> stopping_;
   IdleSet idle_;
-  Injector injector_;
-  GroupTable group_table_;
-  TurnMeter turn_meter_;
   CpuPins pins_;
   std::atomic<std::uint32_t> threads_;  // threads that have not ended; join() waits for 0
   Attention attention_;

@@ -21,7 +21,7 @@ Runnable* take_of_group_0(Worker& victim) noexcept {
 
 // The turn is settled now and then, since a group that comes later has no claim to compensation for the time before.
 [[gnu::noinline]] void Scheduler::go_on_alone(Worker& worker, std::uint32_t group) noexcept {
-  if (worker.rounds == 0) turn_meter_.change(worker, group);
+  if (worker.rounds == 0) dispatcher_.turn_meter().change(worker, group);
   spread_groups(worker, group);
 }
 

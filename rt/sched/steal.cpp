@@ -102,7 +102,7 @@ Runnable* Scheduler::steal_yielded(Worker& worker, Worker& victim) noexcept {
   std::size_t count = victim.yielded.steal(stolen, kYieldedBatch);
   if (count == 0) count = victim.groups.steal(stolen, kYieldedBatch);
   for (std::size_t i = 1; i < count; ++i) {
-    if (!queue_yielded(worker, stolen[i])) injector_.push(stolen[i]);
+    if (!Dispatcher::queue_yielded(worker, stolen[i])) dispatcher_.injector().push(stolen[i]);
   }
   return count != 0 ? stolen[0] : nullptr;
 }
@@ -121,7 +121,7 @@ bool Scheduler::is_left_to_waker(const Worker& victim, Entry oldest) const noexc
 
 // Whether this worker would find something in the injector or in another worker's queues.
 bool Scheduler::has_work_anywhere(const Worker& worker) noexcept {
-  if (!injector_.is_empty()) return true;
+  if (!dispatcher_.injector().is_empty()) return true;
   for (const Worker& other : workers_) {
     if (other.id == worker.id) continue;
     if (other.yielded.size() != 0 || other.groups.size() != 0) return true;

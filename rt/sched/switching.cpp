@@ -101,6 +101,15 @@ void Scheduler::restore_stack(Worker& worker, Stack* stack) noexcept {
   worker.stack_limit = worker.scheduler->stack_limit_of(stack);
 }
 
+Runnable* Scheduler::next(Worker& worker) noexcept {
+  sched_point();
+  Runnable* const own = dispatcher_.next<Path::kGeneral>(worker);
+  if (own != nullptr) return own;
+  Runnable* const found = find_work(worker);
+  if (found != nullptr && worker.has_other_groups()) dispatcher_.turn_meter().begin(worker, found->group);
+  return found;
+}
+
 // The loop at the bottom of every stack. It keeps no local state across the run of a runnable, which may end on another
 // worker.
 std::int64_t Scheduler::base_frame(void*) noexcept {
@@ -150,7 +159,7 @@ template <Path kPath>
 // Other logical workers step after the switch, not before: `publish` may unlock a channel that they are about to use.
 template <Path kPath>
 bool Scheduler::suspend(Worker& worker, Suspension& self, Pending publish) noexcept {
-  if (!go_on_with<kPath>(worker, self, next_own<kPath>(worker), publish)) [[unlikely]]
+  if (!go_on_with<kPath>(worker, self, dispatcher_.next<kPath>(worker), publish)) [[unlikely]]
     return false;
   if constexpr (kPath == Path::kGeneral) sched_point();
   return true;
@@ -169,7 +178,7 @@ bool Scheduler::yield(Worker& worker, Runnable* yielding, Suspension& self) noex
   if (to == nullptr) [[unlikely]]
     return yield_to_next(worker, yielding, self);
   worker.until_fair -= worker.dispatch_ops;
-  fetch_yielded_ahead(worker);
+  Dispatcher::fetch_yielded_ahead(worker);
   JANUS_ASSERT(yielding->group == 0);
   worker.yielded.reserve_tail(yielding);
   return go_on_with<Path::kFast>(worker, self, to, {publish_reserved, nullptr, nullptr});
@@ -179,8 +188,8 @@ template bool Scheduler::yield<Path::kFast>(Worker& worker, Runnable* yielding, 
 
 // The general path of yield().
 [[gnu::noinline]] bool Scheduler::yield_to_next(Worker& worker, Runnable* yielding, Suspension& self) noexcept {
-  Runnable* const to =
-      worker.has_other_groups() ? next_among_groups(worker, yielding) : next_own<Path::kGeneral>(worker);
+  Runnable* const to = worker.has_other_groups() ? dispatcher_.next_among_groups(worker, yielding)
+                                                 : dispatcher_.next<Path::kGeneral>(worker);
   if (to != nullptr) return go_on_with<Path::kGeneral>(worker, self, to, {publish_yielded, yielding, nullptr});
   // A task that polls by yields, with nothing else ready, keeps its worker from sleeping. So the worker looks here, too.
   constexpr std::uint64_t kYieldsPerLook = 1024;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/waking.cpp — waking workers (idle.h says why no wake-up is lost), and queueing work from outside them.
+// rt/sched/waking.cpp — waking workers (idle.h says why no wake-up is lost).
 #include "rt/sched/scheduler.h"
 
 namespace janus {
@@ -18,13 +18,6 @@ void Scheduler::unpark(Worker& worker) noexcept {
 
 [[gnu::noinline]] void Scheduler::wake_one_for(Work work) noexcept {
   if (idle_.wants_wake(work)) wake_one();
-}
-
-[[gnu::noinline]] void Scheduler::inject(Runnable* runnable) noexcept {
-  if (is_deterministic() && !deterministic_.is_on_worker()) return deterministic_.submit(runnable);
-  injector_.push(runnable);
-  arch::full_fence();
-  if (idle_.has_sleeper()) wake_one_for(Work::kFresh);
 }
 
 void Scheduler::request_attention() noexcept {

@@ -41,18 +41,18 @@ bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool w
   threads_.store(0, std::memory_order_relaxed);
   started = 0;
   idle_.init(options.workers);
-  group_table_.init(options.workers);
+  dispatcher_.init(options.workers, options.fair_ops, options.deterministic);
   workers_ = {reinterpret_cast<Worker*>(platform::map(bytes_of(options.workers))), options.workers};
   if (workers_.first == nullptr) return false;
   const auto main = [](Worker& worker) noexcept { worker.scheduler->worker_main(worker); };
-  deterministic_.init({workers_, main, &idle_, &injector_, &attention_, stacks_}, options.deterministic, options.seed);
+  deterministic_.init({workers_, main, &idle_, &dispatcher_.injector(), &attention_, stacks_}, options.deterministic,
+                      options.seed);
   for (unsigned i = 0; i < workers_.count; ++i) {
     if (!init_worker(i)) {
       destroy_workers();
       return false;
     }
   }
-  turn_meter_.init(options.deterministic);
   pins_.init(options.deterministic ? Pinning::kNever : options.pinning, options.pin_to, workers_,
              reinterpret_cast<std::int16_t*>(workers_.end()));
   if (with_caller || start_threads(0, started)) return true;
@@ -68,9 +68,7 @@ bool Scheduler::init_worker(unsigned index) noexcept {
   worker->runtime = options_.runtime;
   worker->id = static_cast<std::uint16_t>(index);
   worker->is_steal_enabled = true;
-  worker->until_fair = options_.fair_ops;
-  worker->dispatch_ops = (options_.fair_ops + options_.fair_interval - 1) / options_.fair_interval;
-  worker->groups.init(group_table_, index);
+  dispatcher_.init_worker(*worker, options_.fair_interval);
   worker->rng = Rng::for_worker(options_.seed, index);
   return worker->ready.init(8) && worker->yielded.init(8);
 }
@@ -191,7 +189,7 @@ void Scheduler::destroy_workers() noexcept {
     worker.ready.destroy();
     worker.yielded.destroy();
   }
-  group_table_.destroy();
+  dispatcher_.destroy();
   platform::unmap(reinterpret_cast<std::byte*>(workers_.first), bytes_of(workers_.count));
   workers_.first = nullptr;
 }

@@ -29,6 +29,9 @@ struct DebuggerTable {
 struct DebuggerLayout {
   static constexpr std::size_t kAccountTable = offsetof(Accounts, records_) + offsetof(AccountRecords, table_);
 
+  static constexpr std::size_t kInjector =
+      offsetof(Runtime, scheduler) + offsetof(Scheduler, dispatcher_) + offsetof(Dispatcher, injector_);
+
   static constexpr DebuggerTable table() noexcept {
     return {{
         {"runtimes.count", kMaxRuntimes},
@@ -37,7 +40,7 @@ struct DebuggerLayout {
         {"runtime.workers", offsetof(Runtime, scheduler) + offsetof(Scheduler, workers_) + offsetof(WorkerList, first)},
         {"runtime.worker_count",
          offsetof(Runtime, scheduler) + offsetof(Scheduler, workers_) + offsetof(WorkerList, count)},
-        {"runtime.injected", offsetof(Runtime, scheduler) + offsetof(Scheduler, injector_) + offsetof(Injector, head_)},
+        {"runtime.injected", kInjector + offsetof(Injector, head_)},
         {"runtime.tasks", offsetof(Runtime, tasks)},
         {"runtime.nurseries", offsetof(Runtime, nurseries)},
         {"runtime.channels", offsetof(Runtime, channels)},

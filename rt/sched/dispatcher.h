@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/dispatcher.h — chooses the next runnable of a worker among those that are queued here: in the worker's own
+// queues, and in the injector, which all workers share. Wakes no worker, and never waits.
+//   a dispatch                                               rt/sched/dispatch.cpp
+//   a fair round                                             rt/sched/fairness.cpp
+//   queueing, the injector, prefetching                      rt/sched/queues.cpp
+//   turns, while there are groups other than group 0         rt/sched/among_groups.cpp
+#pragma once
+
+#include <cstdint>
+
+#include "rt/sched/groups.h"
+#include "rt/sched/injector.h"
+#include "rt/sched/turn_meter.h"
+#include "rt/sched/worker.h"
+
+namespace janus {
+
+// Functions with a worker are for its owner, except has_ready().
+class Dispatcher {
+ public:
+  // `fair_ops`: ops of a worker from one fair round (WorkerFairness) to the next.
+  void init(unsigned workers, std::uint32_t fair_ops, bool is_deterministic) noexcept;
+  // `fair_interval`: the most dispatches from one fair round to the next.
+  void init_worker(Worker& worker, std::uint32_t fair_interval) noexcept;
+  void destroy() noexcept { groups_.destroy(); }
+
+  // Removes and returns the runnable that runs next by the rules of WorkerFairness. nullptr: nothing is queued here.
+  template <Path kPath>
+  Runnable* next(Worker& worker) noexcept;
+  // The same while there are groups other than group 0. `yielding`: the running runnable, which is in no queue, or
+  // nullptr; it goes on if this returns nullptr.
+  Runnable* next_among_groups(Worker& worker, const Runnable* yielding) noexcept;
+  // Takes the oldest runnable of the injector, and moves some more to the worker's queues. nullptr: there is none.
+  Runnable* take_injected(Worker& worker) noexcept;
+  // A hint.
+  bool has_ready(const Worker& worker) const noexcept {
+    return worker.ready.size() != 0 || worker.yielded.size() != 0 || worker.groups.size() != 0 || !injector_.is_empty();
+  }
+  // Scheduler::keeps_turn()
+  [[nodiscard]] bool keeps_turn(Worker& worker, const Runnable& running) noexcept {
+    return worker.has_other_groups() && keeps_turn_among_groups(worker, running);
+  }
+
+  // Queues a runnable behind all others of its group that have yielded. False: the queue is full, and there is no
+  // memory for a larger one.
+  [[nodiscard]] static bool queue_yielded(Worker& worker, Runnable* runnable) noexcept;
+  // Prefetches what the yield queue will return soon.
+  static void fetch_yielded_ahead(const Worker& worker) noexcept;
+
+  Injector& injector() noexcept { return injector_; }
+  const Injector& injector() const noexcept { return injector_; }
+  GroupTable& groups() noexcept { return groups_; }
+  TurnMeter& turn_meter() noexcept { return turn_meter_; }
+
+ private:
+  friend struct DebuggerLayout;  // rt/abi/inspect/debugger.cpp
+
+  Runnable* next_waiting(Worker& worker) noexcept;
+  static void fetch_ready_ahead(const Worker& worker) noexcept;
+  static Runnable* take_queued_in_turn(Worker& worker) noexcept;
+
+  Runnable* next_fair(Worker& worker) noexcept;
+  Runnable* take_longest_waiting(Worker& worker, FairSource source) noexcept;
+
+  static Runnable* next_in_turn(Worker& worker) noexcept;
+  bool keeps_turn_among_groups(Worker& worker, const Runnable& running) noexcept;
+  Runnable* begin_next_turn(Worker& worker, const Runnable* yielding) noexcept;
+  Runnable* begin_turn_of(Worker& worker, std::uint32_t group) noexcept;
+  Runnable* begin_least_turn(Worker& worker) noexcept;
+  Runnable* take_oldest_in_turn(Worker& worker) noexcept;
+  void queue_injected(Worker& worker) noexcept;
+
+  Injector injector_;
+  GroupTable groups_;
+  TurnMeter turn_meter_;
+  unsigned workers_;
+  std::uint32_t fair_ops_;
+};
+
+}  // namespace janus
