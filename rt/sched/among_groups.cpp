@@ -2,7 +2,8 @@
 // rt/sched/among_groups.cpp — chooses the group that has the next turn while there are groups other than group 0, and
 // the runnable that begins it. With group 0 alone nothing here is called. docs/decisions/0303, 0323
 #include <arch/cpu.h>
-#include "rt/sched/scheduler.h"
+#include "rt/sched/dispatcher.h"
+#include "rt/sched/thieves.h"
 
 namespace janus {
 
@@ -83,7 +84,7 @@ void queue_newest(Worker& worker, std::uint32_t kept) noexcept {
     worker.until_fair = fair_ops_;
     worker.counters.fair_rounds.add();
     queue_injected(worker);
-    worker.scheduler->spread_groups(worker, last);
+    thieves_->spread_groups(worker, last);
   }
   worker.until_fair -= worker.dispatch_ops;
   Runnable* next = nullptr;
@@ -140,7 +141,7 @@ Runnable* Dispatcher::take_oldest_in_turn(Worker& worker) noexcept {
     if (oldest == nullptr) break;
     const std::uint32_t group = oldest->group;
     if (group == worker.turn_of && !(group != 0 && worker.may_hide_group_0)) return oldest;
-    if (!queue_yielded(worker, oldest)) injector_.push(oldest);
+    queue(worker, oldest);
     if (group == 0) break;
   }
   return nullptr;
@@ -151,7 +152,7 @@ void Dispatcher::queue_injected(Worker& worker) noexcept {
   Runnable* const injected = injector_.is_empty() ? nullptr : injector_.take();
   if (injected == nullptr) return;
   worker.counters.injected.add();
-  if (!queue_yielded(worker, injected)) injector_.push(injected);
+  queue(worker, injected);
 }
 
 // Precondition: `running` is in no queue. Settles its turn first, so that its group's spent amount is up to date.

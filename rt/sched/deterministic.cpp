@@ -77,11 +77,6 @@ void DeterministicScheduler::wait_for_somebody() noexcept {
   platform::wait(outside_, seen, platform::kForever);
 }
 
-void DeterministicScheduler::wake_one() noexcept {
-  const unsigned sleeper = parts_.idle->claim();
-  if (sleeper != IdleSet::kNobody) unpark(parts_.workers[sleeper]);
-}
-
 bool DeterministicScheduler::is_on_worker() const noexcept {
   const auto* worker = static_cast<const Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
   return worker != nullptr && worker->scheduler == parts_.workers.first->scheduler;

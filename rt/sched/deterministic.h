@@ -11,7 +11,6 @@
 #include "rt/platform.h"
 #include "rt/sched/event.h"
 #include "rt/sched/event_sources.h"
-#include "rt/sched/idle.h"
 #include "rt/sched/injector.h"
 #include "rt/sched/worker.h"
 
@@ -25,10 +24,10 @@ class DeterministicScheduler {
   // The workers, and the parts of their scheduler.
   struct Parts {
     WorkerList workers;
-    void (*main)(Worker& worker) noexcept;  // the loop of a worker; returns when the worker leaves
-    IdleSet* idle;
+    void (*main)(Worker& worker) noexcept;      // the loop of a worker; returns when the worker leaves
+    void (*wake_one)(Worker& worker) noexcept;  // wakes a sleeping worker of the same scheduler, if there is one
     Injector* injector;
-    Attention* attention;
+    const Attention* attention;
     StackPool* stacks;
   };
 
@@ -81,11 +80,10 @@ class DeterministicScheduler {
   Worker* next() noexcept;
   bool has_left(const Worker& worker) const noexcept;
   void wait_for_somebody() noexcept;
-  void wake_one() noexcept;
+  void wake_one() noexcept { parts_.wake_one(parts_.workers[0]); }
   void step_to(arch::Context& from, void* from_fiber, Worker& to) noexcept;
   bool can_step(const Worker& worker) const noexcept;
 
-  bool is_on_;
   Parts parts_;
   OrderHash order_hash_;
   Rng rng_;
@@ -94,6 +92,7 @@ class DeterministicScheduler {
   void* host_fiber_;
   Injector inbox_;
   std::atomic<std::uint32_t> outside_;  // counts the calls of nudge(), so that an idle host can wait for one
+  bool is_on_;
 };
 
 }  // namespace janus

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/dispatcher.h — chooses the next runnable of a worker among those that are queued here: in the worker's own
-// queues, and in the injector, which all workers share. Wakes no worker, and never waits.
+// queues, and in the injector, which all workers share. Never waits. In a fair round it lets Thieves look whether another
+// worker has a group that this one lacks.
 //   a dispatch                                               rt/sched/dispatch.cpp
-//   a fair round                                             rt/sched/fairness.cpp
+//   a fair round, a slice after which nothing is queued      rt/sched/fairness.cpp
 //   queueing, the injector, prefetching                      rt/sched/queues.cpp
 //   turns, while there are groups other than group 0         rt/sched/among_groups.cpp
 #pragma once
@@ -16,11 +17,13 @@
 
 namespace janus {
 
+class Thieves;
+
 // Functions with a worker are for its owner, except has_ready().
 class Dispatcher {
  public:
   // `fair_ops`: ops of a worker from one fair round (WorkerFairness) to the next.
-  void init(unsigned workers, std::uint32_t fair_ops, bool is_deterministic) noexcept;
+  void init(unsigned workers, std::uint32_t fair_ops, bool is_deterministic, Thieves& thieves) noexcept;
   // `fair_interval`: the most dispatches from one fair round to the next.
   void init_worker(Worker& worker, std::uint32_t fair_interval) noexcept;
   void destroy() noexcept { groups_.destroy(); }
@@ -41,10 +44,16 @@ class Dispatcher {
   [[nodiscard]] bool keeps_turn(Worker& worker, const Runnable& running) noexcept {
     return worker.has_other_groups() && keeps_turn_among_groups(worker, running);
   }
+  // Called at the end of a slice of `group` after which nothing else is queued here.
+  void go_on_alone(Worker& worker, std::uint32_t group) noexcept;
 
   // Queues a runnable behind all others of its group that have yielded. False: the queue is full, and there is no
   // memory for a larger one.
   [[nodiscard]] static bool queue_yielded(Worker& worker, Runnable* runnable) noexcept;
+  // The same, or else in the injector, which is intrusive and never full.
+  void queue(Worker& worker, Runnable* runnable) noexcept {
+    if (!queue_yielded(worker, runnable)) injector_.push(runnable);
+  }
   // Prefetches what the yield queue will return soon.
   static void fetch_yielded_ahead(const Worker& worker) noexcept;
 
@@ -74,6 +83,7 @@ class Dispatcher {
   Injector injector_;
   GroupTable groups_;
   TurnMeter turn_meter_;
+  Thieves* thieves_;
   unsigned workers_;
   std::uint32_t fair_ops_;
 };

@@ -4,7 +4,7 @@
 // deadline. docs/decisions/0142
 //
 // INVARIANT no-lost-event: each event has been polled, or a worker is awake that will poll it.
-//   source: 1 set what has_event() reads   2 fence   3 if a worker sleeps, wake one (Scheduler::wake_one)
+//   source: 1 set what has_event() reads   2 fence   3 if a worker sleeps, wake one (IdleWorkers::wake_one)
 //   sleep:  1 enter the set of sleepers    2 fence   3 has_event of each source?   4 park until the nearest deadline
 // As in no-lost-wakeup (idle.h) the fences are totally ordered: the side whose fence comes second sees the other side's
 // step 1.

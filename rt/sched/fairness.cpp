@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/fairness.cpp — a fair round: takes the runnable that has waited longest, from each queue in rotation.
-// docs/decisions/0140
-#include "rt/sched/scheduler.h"
+// rt/sched/fairness.cpp — a fair round: takes the runnable that has waited longest, from each queue in rotation. And the
+// end of a slice at which none waits. docs/decisions/0140, 0323
+#include "rt/sched/dispatcher.h"
+#include "rt/sched/thieves.h"
 
 namespace janus {
 
-void Dispatcher::init(unsigned workers, std::uint32_t fair_ops, bool is_deterministic) noexcept {
+void Dispatcher::init(unsigned workers, std::uint32_t fair_ops, bool is_deterministic, Thieves& thieves) noexcept {
   workers_ = workers;
   fair_ops_ = fair_ops;
   groups_.init(workers);
   turn_meter_.init(is_deterministic);
+  thieves_ = &thieves;
 }
 
 void Dispatcher::init_worker(Worker& worker, std::uint32_t fair_interval) noexcept {
@@ -24,7 +26,7 @@ void Dispatcher::init_worker(Worker& worker, std::uint32_t fair_interval) noexce
   const std::int64_t round = fair_ops_, over = worker.until_fair + round;
   worker.until_fair = (over < -round ? -round : over) - worker.dispatch_ops;
   worker.counters.fair_rounds.add();
-  worker.scheduler->spread_groups(worker, 0);
+  thieves_->spread_groups(worker, 0);
   for (unsigned i = 0; i < kFairSources; ++i) {
     const FairSource source = worker.fair_source;
     worker.fair_source = static_cast<FairSource>((static_cast<unsigned>(source) + 1) % kFairSources);
@@ -45,6 +47,12 @@ Runnable* Dispatcher::take_longest_waiting(Worker& worker, FairSource source) no
   Runnable* const injected = injector_.take();
   if (injected != nullptr) worker.counters.injected.add();
   return injected;
+}
+
+// The turn is settled now and then, since a group that comes later has no claim to compensation for the time before.
+[[gnu::noinline]] void Dispatcher::go_on_alone(Worker& worker, std::uint32_t group) noexcept {
+  if (worker.rounds == 0) turn_meter_.change(worker, group);
+  thieves_->spread_groups(worker, group);
 }
 
 }  // namespace janus

@@ -7,13 +7,13 @@ namespace janus {
 
 // Through the injector, so that the woken worker need not steal from our deque, with a heavy fence.
 [[gnu::noinline, gnu::cold]] void Scheduler::wake_with_newest(Worker& worker) noexcept {
-  if (!idle_.wants_wake(Work::kFresh)) return;
+  if (!idle_workers_.set().wants_wake(Work::kFresh)) return;
   const Entry newest = worker.ready.pop_apart();
   if (newest && !newest.was_woken())
     dispatcher_.injector().push(newest.runnable());
   else if (newest)
     worker.ready.put_back(newest);
-  wake_one();
+  idle_workers_.wake_one();
 }
 
 [[gnu::noinline, gnu::cold]] void Scheduler::push_back(Worker& worker, Entry entry) noexcept {
@@ -21,21 +21,21 @@ namespace janus {
 }
 
 [[gnu::noinline, gnu::cold]] void Scheduler::push_with_room(Worker& worker, Entry entry) noexcept {
-  if (!worker.ready.make_room()) return overflow(worker, entry.runnable());
+  if (!worker.ready.make_room()) return overflow(entry.runnable());
   push_back(worker, entry);
 }
 
 // A queue of this worker is full, and there is no memory for a larger one. The injector is intrusive and never full.
-[[gnu::noinline, gnu::cold]] void Scheduler::overflow(Worker&, Runnable* runnable) noexcept {
+[[gnu::noinline, gnu::cold]] void Scheduler::overflow(Runnable* runnable) noexcept {
   dispatcher_.injector().push(runnable);
-  if (idle_.has_sleeper()) wake_one_for(Work::kFresh);
+  if (idle_workers_.set().has_sleeper()) wake_one_for(Work::kFresh);
 }
 
 [[gnu::noinline, gnu::cold]] void Scheduler::inject(Runnable* runnable) noexcept {
   if (is_deterministic() && !deterministic_.is_on_worker()) return deterministic_.submit(runnable);
   dispatcher_.injector().push(runnable);
   arch::full_fence();
-  if (idle_.has_sleeper()) wake_one_for(Work::kFresh);
+  if (idle_workers_.set().has_sleeper()) wake_one_for(Work::kFresh);
 }
 
 }  // namespace janus

@@ -3,6 +3,13 @@
 // runnable, calls it if it has not started, and switches to it if it has. Knows no task, nursery or budget.
 // docs/decisions/0092, 0299
 //
+// Class Scheduler starts and ends the workers, queues runnables (push.cpp) and switches stacks (switching.cpp). It is the
+// facade for
+//   Dispatcher              the next runnable that is queued here   rt/sched/dispatcher.h
+//   IdleWorkers             searching, sleeping and being woken     rt/sched/idle_workers.h
+//   Thieves                 taking from other workers, for both     rt/sched/thieves.h
+//   DeterministicScheduler  what differs in deterministic mode      rt/sched/deterministic.h
+//
 // INVARIANT published-after-left: a runnable that stops is queued, or can be found by a waker, only after its stack has
 // been left. It records a pending action in the worker and switches; the code that is switched to performs the action
 // first.
@@ -11,18 +18,13 @@
 #include <atomic>
 #include <cstdint>
 
-#include "rt/sched/cpu_pins.h"
 #include "rt/sched/deterministic.h"
 #include "rt/sched/dispatcher.h"
-#include "rt/sched/event.h"
-#include "rt/sched/event_sources.h"
-#include "rt/sched/hooks.h"
-#include "rt/sched/idle.h"
+#include "rt/sched/idle_workers.h"
+#include "rt/sched/thieves.h"
 #include "rt/sched/worker.h"
 
 namespace janus {
-
-enum class Victim : std::uint8_t { kRandom, kRoundRobin, kMinLoaded };
 
 struct SchedulerOptions {
   unsigned workers;
@@ -50,7 +52,7 @@ class Scheduler {
   // runs `first` first. False: the machine had resources for `started` workers only, and `first` has not run.
   [[nodiscard]] bool run_caller(Runnable* first, unsigned& started) noexcept;
   // Any thread. Workers end as soon as they are back in their loops. Precondition: every task has ended.
-  void stop() noexcept;
+  void stop() noexcept { idle_workers_.stop(); }
   // Called from outside the workers: waits until all of them have ended, and frees them.
   void join() noexcept;
 
@@ -61,7 +63,7 @@ class Scheduler {
   [[gnu::always_inline]] void push_fresh(Worker& worker, Runnable* runnable) noexcept {
     if (!worker.ready.try_push(Entry::fresh(runnable))) [[unlikely]]
       return push_with_room(worker, Entry::fresh(runnable));
-    if (idle_.has_sleeper<kPath>()) [[unlikely]]
+    if (idle_workers_.set().has_sleeper<kPath>()) [[unlikely]]
       wake_with_newest(worker);
   }
   template <Path kPath = Path::kGeneral>
@@ -78,15 +80,15 @@ class Scheduler {
   }
   template <Path kPath>
   [[nodiscard, gnu::always_inline]] bool has_sleeper() const noexcept {
-    return idle_.has_sleeper<kPath>();
+    return idle_workers_.set().has_sleeper<kPath>();
   }
   // After has_sleeper(): wakes a worker unless one will find the work anyway.
-  void wake_one_for(Work work) noexcept;
+  void wake_one_for(Work work) noexcept { idle_workers_.wake_one_for(work); }
   // Queues `runnable` behind everything that is ready.
   void push_yielded(Worker& worker, Runnable* runnable) noexcept {
     if (!Dispatcher::queue_yielded(worker, runnable)) [[unlikely]]
-      return overflow(worker, runnable);
-    if (idle_.has_sleeper()) [[unlikely]]
+      return overflow(runnable);
+    if (idle_workers_.set().has_sleeper()) [[unlikely]]
       wake_one_for(Work::kFresh);
   }
   // Any thread. Makes room for runnables of `group`, below `parent` (groups.h). Precondition: no runnable uses the
@@ -106,9 +108,7 @@ class Scheduler {
     return dispatcher_.keeps_turn(worker, running);
   }
   // Called at the end of a slice of `group` at which nothing else is ready on this worker.
-  void go_on_alone(Worker& worker, std::uint32_t group) noexcept;
-  // For Dispatcher: called at each fair round (spread.cpp). `running`: the group of the runnable that has just run.
-  void spread_groups(Worker& worker, std::uint32_t running) noexcept;
+  void go_on_alone(Worker& worker, std::uint32_t group) noexcept { dispatcher_.go_on_alone(worker, group); }
   // Any thread. Queues `runnable` in the injector.
   void inject(Runnable* runnable) noexcept;
 
@@ -138,7 +138,7 @@ class Scheduler {
   void sched_point() noexcept { deterministic_.sched_point(); }
   // Orders the caller's earlier stores before its later loads with respect to a thread that executes a
   // platform::heavy_fence().
-  void light_fence() const noexcept { idle_.light_fence(); }
+  void light_fence() const noexcept { idle_workers_.set().light_fence(); }
   void trace_event(const Worker& worker, Event event, const Runnable* runnable) noexcept {
     deterministic_.trace(worker, event, runnable);
   }
@@ -146,22 +146,23 @@ class Scheduler {
 
   // Any thread, any signal handler. Makes a worker that looks for work, or is between two slices, call
   // hooks::on_attention() soon.
-  void request_attention() noexcept;
+  void request_attention() noexcept { idle_workers_.request_attention(); }
   // Any thread. All workers slept when this looked. A caller that changes what hooks::on_all_idle() reads does so
   // before it calls this: then the worker that fell asleep last has seen the change, or the caller sees all workers
   // asleep.
-  bool are_all_asleep() const noexcept { return idle_.sleeping() == workers_.count; }
+  bool are_all_asleep() const noexcept { return idle_workers_.set().sleeping() == workers_.count; }
   // For hooks::on_all_idle(): no worker has run since `entered`.
-  bool all_slept_since(IdleSet::Snapshot entered) const noexcept { return idle_.all_slept_since(entered); }
-  bool wants_attention() const noexcept { return attention_.has_event(); }
-  void handle_attention(Worker& worker) noexcept { attention_.poll(worker, 0); }
+  bool all_slept_since(IdleSet::Snapshot entered) const noexcept {
+    return idle_workers_.set().all_slept_since(entered);
+  }
+  bool wants_attention() const noexcept { return idle_workers_.attention().has_event(); }
+  void handle_attention(Worker& worker) noexcept { idle_workers_.attention().poll(worker, 0); }
 
   Worker* worker(unsigned index) noexcept { return &workers_[index]; }
   unsigned worker_count() const noexcept { return workers_.count; }
   bool is_deterministic() const noexcept { return deterministic_.is_on(); }
   std::uint64_t now_ns() const noexcept { return deterministic_.now_ns(); }
-  unsigned pinned() const noexcept { return pins_.count(); }  // how many workers are pinned now
-  bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
+  unsigned pinned() noexcept { return idle_workers_.pins().count(); }  // how many workers are pinned now
 
   // The stack limit below which a call of the runtime takes the general path. It is kAlwaysSlow, above every address,
   // on a stack without a guard page (its canary has to be checked), in deterministic mode (each step does more), and on
@@ -193,36 +194,22 @@ class Scheduler {
   void push_back(Worker& worker, Entry entry) noexcept;
   // Queues an entry for which the deque had no room.
   void push_with_room(Worker& worker, Entry entry) noexcept;
+  void overflow(Runnable* runnable) noexcept;
   // After a push while a worker sleeps: wakes one and hands it the newest entry, unless one will find the work anyway.
   void wake_with_newest(Worker& worker) noexcept;
-  void wake_one() noexcept;
 
   static std::int64_t base_frame(void*) noexcept;
   static void thread_main(void* worker) noexcept;
   static void logical_main(void* scheduler) noexcept;
   void worker_main(Worker& worker) noexcept;
 
-  bool init_worker(unsigned index) noexcept;
+  bool init_worker(const SchedulerOptions& options, unsigned index) noexcept;
   bool take_first_stacks(unsigned class_of_first, unsigned& taken) noexcept;
   bool prepare_stack(unsigned size_class) noexcept;
   bool start_threads(unsigned class_of_first, unsigned& started) noexcept;
   void destroy_workers() noexcept;
 
   Runnable* next(Worker& worker) noexcept;
-  Runnable* find_work(Worker& worker) noexcept;
-  Runnable* search(Worker& worker, bool& was_deferred) noexcept;
-  Runnable* sweep(Worker& worker, bool& was_deferred) noexcept;
-  Runnable* steal_from(Worker& worker, Worker& victim, bool& was_deferred) noexcept;
-  Runnable* steal_yielded(Worker& worker, Worker& victim) noexcept;
-  bool defer_to_waker(Worker& worker, Worker& victim, Entry oldest) noexcept;
-  bool is_left_to_waker(const Worker& victim, Entry oldest) const noexcept;
-  bool has_work_anywhere(const Worker& worker) noexcept;
-  unsigned choose_victim(Worker& worker) noexcept;
-  bool sleep(Worker& worker, bool was_searching, bool was_deferred) noexcept;
-  void backoff_park(Worker& worker) noexcept;
-  bool park(Worker& worker, std::uint64_t until_ns) noexcept;
-  void unpark(Worker& worker) noexcept;
-  void overflow(Worker& worker, Runnable* runnable) noexcept;
 
   bool yield_to_next(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
   template <Path kPath>
@@ -237,17 +224,13 @@ class Scheduler {
 
   Dispatcher dispatcher_;  // first: so that fast paths pass it on without computing its address
   DeterministicScheduler deterministic_;
-  SchedulerOptions options_;
   StackPool* stacks_;
   WorkerList workers_;
   bool is_always_slow_;
   bool has_caller_;
-  std::atomic<bool> stopping_;
-  IdleSet idle_;
-  CpuPins pins_;
   std::atomic<std::uint32_t> threads_;  // threads that have not ended; join() waits for 0
-  Attention attention_;
-  StackReclaim stack_reclaim_;
+  Thieves thieves_;
+  IdleWorkers idle_workers_;
 };
 
 }  // namespace janus

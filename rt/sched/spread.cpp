@@ -6,7 +6,8 @@
 // Every kSpreadInterval fair rounds, or slices that end with nothing else ready, a worker looks at one other worker. A look
 // finds a group that this worker lacks if the group has the next turn there just then, so how long a group stays at one
 // worker has no firm bound. Of group 0 it finds what waits in the yield queue, not what is in the deque.
-#include "rt/sched/scheduler.h"
+#include "rt/sched/idle_workers.h"
+#include "rt/sched/thieves.h"
 
 namespace janus {
 
@@ -19,14 +20,7 @@ Runnable* take_of_group_0(Worker& victim) noexcept {
 
 }  // namespace
 
-// The turn is settled now and then, since a group that comes later has no claim to compensation for the time before.
-[[gnu::noinline]] void Scheduler::go_on_alone(Worker& worker, std::uint32_t group) noexcept {
-  if (worker.rounds == 0) dispatcher_.turn_meter().change(worker, group);
-  spread_groups(worker, group);
-}
-
-// `running` is the group of the runnable that has just run, which is in no queue.
-[[gnu::noinline]] void Scheduler::spread_groups(Worker& worker, std::uint32_t running) noexcept {
+[[gnu::noinline]] void Thieves::spread_groups(Worker& worker, std::uint32_t running) noexcept {
   worker.rounds = (worker.rounds + 1) % WorkerFairness::kSpreadInterval;
   if (worker.rounds != 0 || workers_.count == 1) return;
   Worker& victim = workers_[choose_victim(worker)];  // may be this worker, which lacks nothing that it has
@@ -35,8 +29,9 @@ Runnable* take_of_group_0(Worker& victim) noexcept {
   if (taken == nullptr) taken = worker.groups.take_lacking(victim.groups, running);
   if (taken == nullptr) return;
   worker.counters.steals.add();
-  trace_event(worker, Event::kSteal, taken);
-  push_yielded(worker, taken);
+  deterministic_->trace(worker, Event::kSteal, taken);
+  dispatcher_->queue(worker, taken);
+  if (idle_workers_->set().has_sleeper()) idle_workers_->wake_one_for(Work::kFresh);
 }
 
 }  // namespace janus

@@ -105,7 +105,7 @@ Runnable* Scheduler::next(Worker& worker) noexcept {
   sched_point();
   Runnable* const own = dispatcher_.next<Path::kGeneral>(worker);
   if (own != nullptr) return own;
-  Runnable* const found = find_work(worker);
+  Runnable* const found = idle_workers_.find_work(worker);
   if (found != nullptr && worker.has_other_groups()) dispatcher_.turn_meter().begin(worker, found->group);
   return found;
 }
@@ -193,7 +193,7 @@ template bool Scheduler::yield<Path::kFast>(Worker& worker, Runnable* yielding, 
   if (to != nullptr) return go_on_with<Path::kGeneral>(worker, self, to, {publish_yielded, yielding, nullptr});
   // A task that polls by yields, with nothing else ready, keeps its worker from sleeping. So the worker looks here, too.
   constexpr std::uint64_t kYieldsPerLook = 1024;
-  if (worker.counters.yields.read() % kYieldsPerLook == 0) stack_reclaim_.poll(worker, now_ns());
+  if (worker.counters.yields.read() % kYieldsPerLook == 0) idle_workers_.stack_reclaim().poll(worker, now_ns());
   sched_point();  // nothing else is ready on this worker, but other logical workers have to step
   return false;
 }

@@ -1,31 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/waking.cpp — waking workers (idle.h says why no wake-up is lost).
-#include "rt/sched/scheduler.h"
+#include "rt/sched/idle_workers.h"
 
 namespace janus {
 
-void Scheduler::unpark(Worker& worker) noexcept {
-  if (is_deterministic())
-    deterministic_.unpark(worker);
+void IdleWorkers::init(const WorkerList& workers, Dispatcher& dispatcher, Thieves& thieves,
+                       DeterministicScheduler& deterministic, StackPool* stacks) noexcept {
+  set_.init(workers.count);
+  workers_ = workers;
+  dispatcher_ = &dispatcher;
+  thieves_ = &thieves;
+  deterministic_ = &deterministic;
+  stack_reclaim_.init(stacks);
+  is_stopping_.store(false, std::memory_order_relaxed);
+}
+
+void IdleWorkers::unpark(Worker& worker) noexcept {
+  if (deterministic_->is_on())
+    deterministic_->unpark(worker);
   else
     worker.parker.unpark();
 }
 
-[[gnu::noinline]] void Scheduler::wake_one() noexcept {
-  const unsigned sleeper = idle_.claim();
+[[gnu::noinline]] void IdleWorkers::wake_one() noexcept {
+  const unsigned sleeper = set_.claim();
   if (sleeper != IdleSet::kNobody) unpark(workers_[sleeper]);
 }
 
-[[gnu::noinline]] void Scheduler::wake_one_for(Work work) noexcept {
-  if (idle_.wants_wake(work)) wake_one();
+[[gnu::noinline]] void IdleWorkers::wake_one_for(Work work) noexcept {
+  if (set_.wants_wake(work)) wake_one();
 }
 
-void Scheduler::request_attention() noexcept {
+void IdleWorkers::request_attention() noexcept {
   attention_.request();
-  if (is_deterministic())
-    deterministic_.nudge();
+  if (deterministic_->is_on())
+    deterministic_->nudge();
   else
     wake_one();
+}
+
+void IdleWorkers::stop() noexcept {
+  is_stopping_.store(true, std::memory_order_seq_cst);
+  for (Worker& worker : workers_) unpark(worker);
 }
 
 }  // namespace janus

@@ -32,44 +32,43 @@ void name_worker(char* out, unsigned index) noexcept {
 
 bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool with_caller,
                       unsigned& started) noexcept {
-  options_ = options;
   stacks_ = &stacks;
   is_always_slow_ = options.deterministic || !platform::has_heavy_fence();
   has_caller_ = with_caller;
-  stopping_.store(false, std::memory_order_relaxed);
-  stack_reclaim_.init(options.deterministic ? nullptr : &stacks);
   threads_.store(0, std::memory_order_relaxed);
   started = 0;
-  idle_.init(options.workers);
-  dispatcher_.init(options.workers, options.fair_ops, options.deterministic);
   workers_ = {reinterpret_cast<Worker*>(platform::map(bytes_of(options.workers))), options.workers};
   if (workers_.first == nullptr) return false;
   const auto main = [](Worker& worker) noexcept { worker.scheduler->worker_main(worker); };
-  deterministic_.init({workers_, main, &idle_, &dispatcher_.injector(), &attention_, stacks_}, options.deterministic,
-                      options.seed);
+  const auto wake_one = [](Worker& worker) noexcept { worker.scheduler->idle_workers_.wake_one(); };
+  deterministic_.init({workers_, main, wake_one, &dispatcher_.injector(), &idle_workers_.attention(), stacks_},
+                      options.deterministic, options.seed);
+  dispatcher_.init(options.workers, options.fair_ops, options.deterministic, thieves_);
+  thieves_.init(workers_, options.victim, dispatcher_, idle_workers_, deterministic_);
+  idle_workers_.init(workers_, dispatcher_, thieves_, deterministic_, options.deterministic ? nullptr : stacks_);
+  idle_workers_.pins().init(options.deterministic ? Pinning::kNever : options.pinning, options.pin_to, workers_,
+                            reinterpret_cast<std::int16_t*>(workers_.end()));
   for (unsigned i = 0; i < workers_.count; ++i) {
-    if (!init_worker(i)) {
+    if (!init_worker(options, i)) {
       destroy_workers();
       return false;
     }
   }
-  pins_.init(options.deterministic ? Pinning::kNever : options.pinning, options.pin_to, workers_,
-             reinterpret_cast<std::int16_t*>(workers_.end()));
   if (with_caller || start_threads(0, started)) return true;
   stop();
   join();
   return false;
 }
 
-bool Scheduler::init_worker(unsigned index) noexcept {
+bool Scheduler::init_worker(const SchedulerOptions& options, unsigned index) noexcept {
   Worker* const worker = &construct_in<Worker>(&workers_[index]);
   worker->self = worker;
   worker->scheduler = this;
-  worker->runtime = options_.runtime;
+  worker->runtime = options.runtime;
   worker->id = static_cast<std::uint16_t>(index);
   worker->is_steal_enabled = true;
-  dispatcher_.init_worker(*worker, options_.fair_interval);
-  worker->rng = Rng::for_worker(options_.seed, index);
+  dispatcher_.init_worker(*worker, options.fair_interval);
+  worker->rng = Rng::for_worker(options.seed, index);
   return worker->ready.init(8) && worker->yielded.init(8);
 }
 
@@ -106,8 +105,8 @@ bool Scheduler::start_threads(unsigned class_of_first, unsigned& started) noexce
     name_worker(name, i);
     threads_.fetch_add(1, std::memory_order_relaxed);
     void* const argument = is_deterministic() ? static_cast<void*>(this) : &workers_[i];
-    if (!platform::start_thread(is_deterministic() ? logical_main : thread_main, argument, pins_.cpu_at_start(i),
-                                name)) {
+    if (!platform::start_thread(is_deterministic() ? logical_main : thread_main, argument,
+                                idle_workers_.pins().cpu_at_start(i), name)) {
       threads_.fetch_sub(1, std::memory_order_relaxed);
       return false;
     }
@@ -140,7 +139,8 @@ void Scheduler::logical_main(void* argument) noexcept {
 // sleeping worker has to be woken for it.
 bool Scheduler::run_caller(Runnable* first, unsigned& started) noexcept {
   started = 0;
-  if (!platform::adopt_thread(pins_.cpu_at_start(0), nullptr)) return false;  // the process's own name is the program's
+  if (!platform::adopt_thread(idle_workers_.pins().cpu_at_start(0), nullptr))
+    return false;  // the process's own name is the program's
   if (!start_threads(first->stack_class, started)) return false;
   if (is_deterministic()) {
     push_fresh(workers_[0], first);
@@ -170,11 +170,6 @@ void Scheduler::worker_main(Worker& worker) noexcept {
   run_pending_action();
   if (!is_deterministic()) fiber_hooks::destroy(thread);
   worker.is_gone.store(true, std::memory_order_release);
-}
-
-void Scheduler::stop() noexcept {
-  stopping_.store(true, std::memory_order_seq_cst);
-  for (Worker& worker : workers_) unpark(worker);
 }
 
 void Scheduler::join() noexcept {

@@ -2,7 +2,7 @@
 // idle_model_test.cpp — every interleaving of threads that submit work with workers that go to sleep, on
 // rt/sched/idle.h, parker.h and deque.{h,cpp}: while work is queued, a worker is awake or being woken (no-lost-wakeup),
 // and when a worker finds that all have slept since it entered, none has work in hand (nobody-since). The workers'
-// steps are those of Scheduler::sleep.
+// steps are those of IdleWorkers::sleep.
 #include "rt/sched/idle.h"
 
 #include "rt/sched/deque.h"
@@ -155,7 +155,7 @@ struct EndlessWorld {
 };
 
 // The first thread runs the job that it has queued, which wakes a second job; that is left to the thread while it is
-// awake (Scheduler::is_left_to_waker). A thief that takes back its claim to the first job may hide the second from its
+// awake (Thieves::is_left_to_waker). A thief that takes back its claim to the first job may hide the second from its
 // waker.
 struct WakerWorld {
   static constexpr unsigned kThreads = 2, kWaker = 0, kJobs = 2;
@@ -216,7 +216,7 @@ struct WakerWorld {
 };
 
 // The first thread wakes a job, and then runs another one for ever. The others leave the woken job to it at first, and
-// sleep with a timeout; a thread that searched before sleeps without one (Scheduler::has_work_anywhere).
+// sleep with a timeout; a thread that searched before sleeps without one (Thieves::has_work_anywhere).
 struct SpinnerWorld {
   static constexpr unsigned kMax = 3, kWaker = 0;
   unsigned thieves;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/steal.cpp — stealing from other workers: which victim, what to take, and what to leave to its waker.
-#include "rt/sched/scheduler.h"
+#include "rt/sched/thieves.h"
+
+#include "rt/sched/idle_workers.h"
 
 namespace janus {
 
@@ -30,8 +31,17 @@ bool may_be_left_to_waker(const Worker& victim, Entry oldest) noexcept {
 
 }  // namespace
 
-// Tries a few victims chosen by options_.victim, then every other worker once.
-Runnable* Scheduler::search(Worker& worker, bool& was_deferred) noexcept {
+void Thieves::init(const WorkerList& workers, Victim victim, Dispatcher& dispatcher, IdleWorkers& idle_workers,
+                   DeterministicScheduler& deterministic) noexcept {
+  workers_ = workers;
+  victim_ = victim;
+  dispatcher_ = &dispatcher;
+  idle_workers_ = &idle_workers;
+  deterministic_ = &deterministic;
+}
+
+// Tries a few victims chosen by the policy, then every other worker once.
+Runnable* Thieves::search(Worker& worker, bool& was_deferred) noexcept {
   const unsigned tries = workers_.count - 1 < kTries ? workers_.count - 1 : kTries;
   for (unsigned i = 0; i < tries; ++i) {
     const unsigned victim = choose_victim(worker);
@@ -41,7 +51,7 @@ Runnable* Scheduler::search(Worker& worker, bool& was_deferred) noexcept {
   return sweep(worker, was_deferred);
 }
 
-Runnable* Scheduler::sweep(Worker& worker, bool& was_deferred) noexcept {
+Runnable* Thieves::sweep(Worker& worker, bool& was_deferred) noexcept {
   unsigned victim = static_cast<unsigned>(worker.rng.below(workers_.count));
   for (unsigned i = 0; i < workers_.count; ++i, victim = victim + 1 == workers_.count ? 0 : victim + 1) {
     if (victim == worker.id) continue;
@@ -50,8 +60,8 @@ Runnable* Scheduler::sweep(Worker& worker, bool& was_deferred) noexcept {
   return nullptr;
 }
 
-unsigned Scheduler::choose_victim(Worker& worker) noexcept {
-  switch (options_.victim) {
+unsigned Thieves::choose_victim(Worker& worker) const noexcept {
+  switch (victim_) {
     case Victim::kRoundRobin:
       worker.next_victim = (worker.next_victim + 1) % workers_.count;
       return worker.next_victim;
@@ -75,7 +85,7 @@ unsigned Scheduler::choose_victim(Worker& worker) noexcept {
   return other < worker.id ? other : other + 1;
 }
 
-Runnable* Scheduler::steal_from(Worker& worker, Worker& victim, bool& was_deferred) noexcept {
+Runnable* Thieves::steal_from(Worker& worker, Worker& victim, bool& was_deferred) noexcept {
   Entry entry;
   Deque::Steal outcome = Deque::Steal::kEmpty;
   if (const Entry oldest = victim.ready.oldest()) {
@@ -90,43 +100,41 @@ Runnable* Scheduler::steal_from(Worker& worker, Worker& victim, bool& was_deferr
     return nullptr;
   }
   worker.counters.steals.add();
-  worker.backoff.record_steal(victim.id, tasks_of(victim), now_ns());
-  trace_event(worker, Event::kSteal, stolen);
+  worker.backoff.record_steal(victim.id, tasks_of(victim), deterministic_->now_ns());
+  deterministic_->trace(worker, Event::kSteal, stolen);
   return stolen;
 }
 
 // Takes half of the victim's yield queue, or else of its groups. Returns the first; the others go to the end of the
 // thief's own queues.
-Runnable* Scheduler::steal_yielded(Worker& worker, Worker& victim) noexcept {
+Runnable* Thieves::steal_yielded(Worker& worker, Worker& victim) noexcept {
   Runnable* stolen[kYieldedBatch];
   std::size_t count = victim.yielded.steal(stolen, kYieldedBatch);
   if (count == 0) count = victim.groups.steal(stolen, kYieldedBatch);
-  for (std::size_t i = 1; i < count; ++i) {
-    if (!Dispatcher::queue_yielded(worker, stolen[i])) dispatcher_.injector().push(stolen[i]);
-  }
+  for (std::size_t i = 1; i < count; ++i) dispatcher_->queue(worker, stolen[i]);
   return count != 0 ? stolen[0] : nullptr;
 }
 
 // A woken runnable that is alone in the deque is left to its waker, which mostly stops soon, so that tasks that talk to
 // each other stay on one worker. It is stolen if the waker has not dispatched anything for a while.
-bool Scheduler::defer_to_waker(Worker& worker, Worker& victim, Entry oldest) noexcept {
-  return is_left_to_waker(victim, oldest) && worker.backoff.defers_to_waker(victim.id, dispatches_of(victim), now_ns());
+bool Thieves::defer_to_waker(Worker& worker, const Worker& victim, Entry oldest) const noexcept {
+  return is_left_to_waker(victim, oldest) &&
+         worker.backoff.defers_to_waker(victim.id, dispatches_of(victim), deterministic_->now_ns());
 }
 
 // False if the waker sleeps: a thief that took its claim back may have hidden the entry from the waker for a moment
-// (Scheduler::sleep). That thief looks here again before it sleeps, or when it has found something else.
-bool Scheduler::is_left_to_waker(const Worker& victim, Entry oldest) const noexcept {
-  return may_be_left_to_waker(victim, oldest) && !idle_.is_asleep(victim.id);
+// (IdleWorkers::sleep). That thief looks here again before it sleeps, or when it has found something else.
+bool Thieves::is_left_to_waker(const Worker& victim, Entry oldest) const noexcept {
+  return may_be_left_to_waker(victim, oldest) && !idle_workers_->set().is_asleep(victim.id);
 }
 
-// Whether this worker would find something in the injector or in another worker's queues.
-bool Scheduler::has_work_anywhere(const Worker& worker) noexcept {
-  if (!dispatcher_.injector().is_empty()) return true;
+bool Thieves::has_work_anywhere(const Worker& worker) const noexcept {
+  if (!dispatcher_->injector().is_empty()) return true;
   for (const Worker& other : workers_) {
     if (other.id == worker.id) continue;
     if (other.yielded.size() != 0 || other.groups.size() != 0) return true;
     const Entry oldest = other.ready.oldest();
-    if (oldest && !(may_be_left_to_waker(other, oldest) && idle_.may_leave_to(other.id))) return true;
+    if (oldest && !(may_be_left_to_waker(other, oldest) && idle_workers_->set().may_leave_to(other.id))) return true;
   }
   return false;
 }

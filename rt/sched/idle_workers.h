@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/idle_workers.h — workers that have nothing queued: they search, back off, and sleep until somebody wakes them.
+// idle.h says why no wake-up is lost.
+//   searching, sleeping   rt/sched/parking.cpp, rt/sched/thieves.h
+//   being woken           rt/sched/waking.cpp
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "rt/sched/cpu_pins.h"
+#include "rt/sched/deterministic.h"
+#include "rt/sched/dispatcher.h"
+#include "rt/sched/event_sources.h"
+#include "rt/sched/idle.h"
+
+namespace janus {
+
+class Thieves;
+
+class IdleWorkers {
+ public:
+  // `stacks`: the pool whose stacks go back while workers sleep, or nullptr.
+  void init(const WorkerList& workers, Dispatcher& dispatcher, Thieves& thieves, DeterministicScheduler& deterministic,
+            StackPool* stacks) noexcept;
+
+  // Owner only. A runnable from elsewhere; sleeps until there is one. nullptr: stop() has been called.
+  Runnable* find_work(Worker& worker) noexcept;
+
+  // --- Any thread ---
+
+  const IdleSet& set() const noexcept { return set_; }
+  // Wakes a worker, if one sleeps.
+  void wake_one() noexcept;
+  // The same unless a worker will find the work anyway.
+  void wake_one_for(Work work) noexcept;
+  // Scheduler::request_attention()
+  void request_attention() noexcept;
+  Attention& attention() noexcept { return attention_; }
+  const Attention& attention() const noexcept { return attention_; }
+  // From now on find_work() returns nullptr, and those that sleep wake up.
+  void stop() noexcept;
+
+  StackReclaim& stack_reclaim() noexcept { return stack_reclaim_; }
+  CpuPins& pins() noexcept { return pins_; }
+
+ private:
+  bool is_stopping() const noexcept { return is_stopping_.load(std::memory_order_acquire); }
+  bool sleep(Worker& worker, bool was_searching, bool was_deferred) noexcept;
+  void backoff_park(Worker& worker) noexcept;
+  bool park(Worker& worker, std::uint64_t until_ns) noexcept;
+  void unpark(Worker& worker) noexcept;
+
+  IdleSet set_;
+  WorkerList workers_;
+  Dispatcher* dispatcher_;
+  Thieves* thieves_;
+  DeterministicScheduler* deterministic_;
+  CpuPins pins_;
+  Attention attention_;
+  StackReclaim stack_reclaim_;
+  std::atomic<bool> is_stopping_;
+};
+
+}  // namespace janus
