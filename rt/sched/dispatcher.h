@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/dispatcher.h — chooses the next runnable of a worker among those that are queued here: in the worker's own
-// queues, and in the injector, which all workers share. Never waits. In a fair round it lets Thieves look whether another
+// queues, and in the injector, which all workers share. It never waits. Now and then it has Thieves look whether another
 // worker has a group that this one lacks.
 //   a dispatch                                               rt/sched/dispatch.cpp
 //   a fair round, a slice after which nothing is queued      rt/sched/fairness.cpp
@@ -23,10 +23,25 @@ class Thieves;
 class Dispatcher {
  public:
   // `fair_ops`: ops of a worker from one fair round (WorkerFairness) to the next.
-  void init(unsigned workers, std::uint32_t fair_ops, bool is_deterministic, Thieves& thieves) noexcept;
+  void init(unsigned workers, std::uint32_t fair_ops, bool is_deterministic, Thieves& thieves) noexcept {
+    workers_ = workers;
+    fair_ops_ = fair_ops;
+    groups_.init(workers);
+    turn_meter_.init(is_deterministic);
+    thieves_ = &thieves;
+  }
   // `fair_interval`: the most dispatches from one fair round to the next.
-  void init_worker(Worker& worker, std::uint32_t fair_interval) noexcept;
+  void init_worker(Worker& worker, std::uint32_t fair_interval) noexcept {
+    worker.until_fair = fair_ops_;
+    worker.dispatch_ops = (fair_ops_ + fair_interval - 1) / fair_interval;
+    worker.groups.init(groups_, worker.id);
+  }
   void destroy() noexcept { groups_.destroy(); }
+  // Any thread. Makes room for runnables of `group`, below `parent` (groups.h). Precondition: no runnable uses the
+  // number at present. False: no memory.
+  [[nodiscard]] bool add_group(std::uint32_t group, std::uint32_t parent) noexcept {
+    return groups_.add(group, parent);
+  }
 
   // Removes and returns the runnable that runs next by the rules of WorkerFairness. nullptr: nothing is queued here.
   template <Path kPath>
@@ -40,7 +55,8 @@ class Dispatcher {
   bool has_ready(const Worker& worker) const noexcept {
     return worker.ready.size() != 0 || worker.yielded.size() != 0 || worker.groups.size() != 0 || !injector_.is_empty();
   }
-  // Scheduler::keeps_turn()
+  // Called at the end of a slice of `running` on `worker`. True: its turn goes on, since its group has spent less than
+  // all others that are ready here, and no other runnable of its group is ready.
   [[nodiscard]] bool keeps_turn(Worker& worker, const Runnable& running) noexcept {
     return worker.has_other_groups() && keeps_turn_among_groups(worker, running);
   }
@@ -59,7 +75,6 @@ class Dispatcher {
 
   Injector& injector() noexcept { return injector_; }
   const Injector& injector() const noexcept { return injector_; }
-  GroupTable& groups() noexcept { return groups_; }
   TurnMeter& turn_meter() noexcept { return turn_meter_; }
 
  private:
@@ -80,11 +95,13 @@ class Dispatcher {
   Runnable* take_oldest_in_turn(Worker& worker) noexcept;
   void queue_injected(Worker& worker) noexcept;
 
+  // Runnables from outside the workers, those left to a worker that is woken for them, and those for which a queue had no
+  // room.
   Injector injector_;
   GroupTable groups_;
   TurnMeter turn_meter_;
   Thieves* thieves_;
-  unsigned workers_;
+  unsigned workers_;  // how many share the injector
   std::uint32_t fair_ops_;
 };
 

@@ -6,20 +6,6 @@
 
 namespace janus {
 
-void Dispatcher::init(unsigned workers, std::uint32_t fair_ops, bool is_deterministic, Thieves& thieves) noexcept {
-  workers_ = workers;
-  fair_ops_ = fair_ops;
-  groups_.init(workers);
-  turn_meter_.init(is_deterministic);
-  thieves_ = &thieves;
-}
-
-void Dispatcher::init_worker(Worker& worker, std::uint32_t fair_interval) noexcept {
-  worker.until_fair = fair_ops_;
-  worker.dispatch_ops = (fair_ops_ + fair_interval - 1) / fair_interval;
-  worker.groups.init(groups_, worker.id);
-}
-
 // Ops spent beyond this round count for the next, but at most one round's worth: otherwise a task that has once spent
 // very much would make the worker take the oldest for many dispatches.
 [[gnu::noinline]] Runnable* Dispatcher::next_fair(Worker& worker) noexcept {

@@ -32,7 +32,7 @@ void refuse(Runnable* fresh) noexcept;
 // read was true at one moment only if Scheduler::all_slept_since(entered) still holds afterwards.
 void on_all_idle(Worker& worker, IdleSet::Snapshot entered) noexcept;
 
-// Scheduler::request_attention() has been called since the last call of this.
+// IdleWorkers::request_attention() has been called since the last call of this.
 void on_attention(Worker& worker) noexcept;
 
 }  // namespace hooks

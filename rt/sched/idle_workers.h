@@ -22,21 +22,32 @@ class IdleWorkers {
  public:
   // `stacks`: the pool whose stacks go back while workers sleep, or nullptr.
   void init(const WorkerList& workers, Dispatcher& dispatcher, Thieves& thieves, DeterministicScheduler& deterministic,
-            StackPool* stacks) noexcept;
+            StackPool* stacks) noexcept {
+    set_.init(workers.count);
+    workers_ = workers;
+    dispatcher_ = &dispatcher;
+    thieves_ = &thieves;
+    deterministic_ = &deterministic;
+    stack_reclaim_.init(stacks);
+    is_stopping_.store(false, std::memory_order_relaxed);
+  }
 
+  // Owner only. What request_attention() has asked for, if it has.
+  void poll_attention(Worker& worker) noexcept { attention_.poll(worker, 0); }
   // Owner only. A runnable from elsewhere; sleeps until there is one. nullptr: stop() has been called.
   Runnable* find_work(Worker& worker) noexcept;
 
   // --- Any thread ---
 
+  // Who sleeps: a submitter asks has_sleeper() before it calls wake_one_for().
   const IdleSet& set() const noexcept { return set_; }
   // Wakes a worker, if one sleeps.
   void wake_one() noexcept;
   // The same unless a worker will find the work anyway.
   void wake_one_for(Work work) noexcept;
-  // Scheduler::request_attention()
+  // Any signal handler, too. Makes a worker that looks for work, or is between two slices, call hooks::on_attention()
+  // soon.
   void request_attention() noexcept;
-  Attention& attention() noexcept { return attention_; }
   const Attention& attention() const noexcept { return attention_; }
   // From now on find_work() returns nullptr, and those that sleep wake up.
   void stop() noexcept;
@@ -51,7 +62,7 @@ class IdleWorkers {
   bool park(Worker& worker, std::uint64_t until_ns) noexcept;
   void unpark(Worker& worker) noexcept;
 
-  IdleSet set_;
+  IdleSet set_;  // others only read it (set()): each change is a step of no-lost-wakeup, idle.h
   WorkerList workers_;
   Dispatcher* dispatcher_;
   Thieves* thieves_;
@@ -59,7 +70,7 @@ class IdleWorkers {
   CpuPins pins_;
   Attention attention_;
   StackReclaim stack_reclaim_;
-  std::atomic<bool> is_stopping_;
+  std::atomic<bool> is_stopping_;  // once true, true until the workers have ended
 };
 
 }  // namespace janus

@@ -15,9 +15,9 @@ namespace janus {
       if (is_searching) (void)set_.end_search();
       return nullptr;
     }
-    if (attention_.has_event()) attention_.poll(worker, 0);
+    poll_attention(worker);
     bool was_deferred = false;
-    // poll() above, or hooks::on_all_idle() in sleep(), may have queued woken tasks in this worker's deque.
+    // poll_attention() above, or hooks::on_all_idle() in sleep(), may have queued woken tasks in this worker's deque.
     Runnable* found = worker.ready.pop_apart().runnable();
     if (found == nullptr && !dispatcher_->injector().is_empty()) found = dispatcher_->take_injected(worker);
     if (found == nullptr && backs_off) {

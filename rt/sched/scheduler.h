@@ -3,8 +3,7 @@
 // runnable, calls it if it has not started, and switches to it if it has. Knows no task, nursery or budget.
 // docs/decisions/0092, 0299
 //
-// Class Scheduler starts and ends the workers, queues runnables (push.cpp) and switches stacks (switching.cpp). It is the
-// facade for
+// Class Scheduler starts and ends the workers, queues runnables (push.cpp) and switches stacks (switching.cpp). Its parts:
 //   Dispatcher              the next runnable that is queued here   rt/sched/dispatcher.h
 //   IdleWorkers             searching, sleeping and being woken     rt/sched/idle_workers.h
 //   Thieves                 taking from other workers, for both     rt/sched/thieves.h
@@ -91,24 +90,11 @@ class Scheduler {
     if (idle_workers_.set().has_sleeper()) [[unlikely]]
       wake_one_for(Work::kFresh);
   }
-  // Any thread. Makes room for runnables of `group`, below `parent` (groups.h). Precondition: no runnable uses the
-  // number at present. False: no memory.
-  [[nodiscard]] bool add_group(std::uint32_t group, std::uint32_t parent) noexcept {
-    return dispatcher_.groups().add(group, parent);
-  }
   // Makes it the turn of `group`. Called before a runnable of a group other than 0 begins a slice on `worker`, and
   // before one of group 0 goes on after such a one ran in its place.
   static void begin_slice_of_group(Worker& worker, std::uint32_t group) noexcept {
     if (worker.turn_of != group) worker.scheduler->dispatcher_.turn_meter().change(worker, group);
   }
-  static void end_turn_early(Worker& worker) noexcept { TurnMeter::end_early(worker); }
-  // Called at the end of a slice of `running` on `worker`. True: its turn goes on, since its group has spent less than
-  // all others that are ready here, and no other runnable of its group is ready.
-  [[nodiscard]] bool keeps_turn(Worker& worker, const Runnable& running) noexcept {
-    return dispatcher_.keeps_turn(worker, running);
-  }
-  // Called at the end of a slice of `group` at which nothing else is ready on this worker.
-  void go_on_alone(Worker& worker, std::uint32_t group) noexcept { dispatcher_.go_on_alone(worker, group); }
   // Any thread. Queues `runnable` in the injector.
   void inject(Runnable* runnable) noexcept;
 
@@ -133,20 +119,18 @@ class Scheduler {
     push_back(worker, entry);
     return nullptr;
   }
-  bool has_ready(const Worker& worker) const noexcept { return dispatcher_.has_ready(worker); }
   // In deterministic mode another worker may step here. Precondition: no lock is held.
   void sched_point() noexcept { deterministic_.sched_point(); }
   // Orders the caller's earlier stores before its later loads with respect to a thread that executes a
   // platform::heavy_fence().
   void light_fence() const noexcept { idle_workers_.set().light_fence(); }
+  // In deterministic mode the event becomes part of order_hash().
   void trace_event(const Worker& worker, Event event, const Runnable* runnable) noexcept {
     deterministic_.trace(worker, event, runnable);
   }
+  // The hash of all events so far in deterministic mode; 0 outside it.
   std::uint64_t order_hash() const noexcept { return deterministic_.order_hash(); }
 
-  // Any thread, any signal handler. Makes a worker that looks for work, or is between two slices, call
-  // hooks::on_attention() soon.
-  void request_attention() noexcept { idle_workers_.request_attention(); }
   // Any thread. All workers slept when this looked. A caller that changes what hooks::on_all_idle() reads does so
   // before it calls this: then the worker that fell asleep last has seen the change, or the caller sees all workers
   // asleep.
@@ -155,14 +139,13 @@ class Scheduler {
   bool all_slept_since(IdleSet::Snapshot entered) const noexcept {
     return idle_workers_.set().all_slept_since(entered);
   }
-  bool wants_attention() const noexcept { return idle_workers_.attention().has_event(); }
-  void handle_attention(Worker& worker) noexcept { idle_workers_.attention().poll(worker, 0); }
 
+  Dispatcher& dispatcher() noexcept { return dispatcher_; }
+  IdleWorkers& idle_workers() noexcept { return idle_workers_; }
   Worker* worker(unsigned index) noexcept { return &workers_[index]; }
   unsigned worker_count() const noexcept { return workers_.count; }
   bool is_deterministic() const noexcept { return deterministic_.is_on(); }
   std::uint64_t now_ns() const noexcept { return deterministic_.now_ns(); }
-  unsigned pinned() noexcept { return idle_workers_.pins().count(); }  // how many workers are pinned now
 
   // The stack limit below which a call of the runtime takes the general path. It is kAlwaysSlow, above every address,
   // on a stack without a guard page (its canary has to be checked), in deterministic mode (each step does more), and on
@@ -190,8 +173,8 @@ class Scheduler {
  private:
   friend struct DebuggerLayout;  // rt/abi/inspect/debugger.cpp
 
-  // Queues an entry again that was popped and not wanted.
-  void push_back(Worker& worker, Entry entry) noexcept;
+  // Queues an entry again that was popped and not wanted. Declared cold: the fast paths that call it do not see push.cpp.
+  [[gnu::cold]] void push_back(Worker& worker, Entry entry) noexcept;
   // Queues an entry for which the deque had no room.
   void push_with_room(Worker& worker, Entry entry) noexcept;
   void overflow(Runnable* runnable) noexcept;

@@ -31,15 +31,6 @@ bool may_be_left_to_waker(const Worker& victim, Entry oldest) noexcept {
 
 }  // namespace
 
-void Thieves::init(const WorkerList& workers, Victim victim, Dispatcher& dispatcher, IdleWorkers& idle_workers,
-                   DeterministicScheduler& deterministic) noexcept {
-  workers_ = workers;
-  victim_ = victim;
-  dispatcher_ = &dispatcher;
-  idle_workers_ = &idle_workers;
-  deterministic_ = &deterministic;
-}
-
 // Tries a few victims chosen by the policy, then every other worker once.
 Runnable* Thieves::search(Worker& worker, bool& was_deferred) noexcept {
   const unsigned tries = workers_.count - 1 < kTries ? workers_.count - 1 : kTries;

@@ -22,7 +22,13 @@ enum class Victim : std::uint8_t { kRandom, kRoundRobin, kMinLoaded };
 class Thieves {
  public:
   void init(const WorkerList& workers, Victim victim, Dispatcher& dispatcher, IdleWorkers& idle_workers,
-            DeterministicScheduler& deterministic) noexcept;
+            DeterministicScheduler& deterministic) noexcept {
+    workers_ = workers;
+    victim_ = victim;
+    dispatcher_ = &dispatcher;
+    idle_workers_ = &idle_workers;
+    deterministic_ = &deterministic;
+  }
 
   // For a worker without work. Takes a runnable from another worker; more of its queue may move to this worker's queues.
   // nullptr: found none. Sets `was_deferred` if there was one that is left to its waker for a while.

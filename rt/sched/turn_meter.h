@@ -21,7 +21,7 @@ class TurnMeter {
   void begin(Worker& worker, std::uint32_t group) noexcept;
   // The turn goes over to `group`, unless there is only group 0.
   void change(Worker& worker, std::uint32_t group) noexcept;
-  // Makes the next dispatch, or Scheduler::keeps_turn(), choose a group anew.
+  // Makes the next dispatch, or Dispatcher::keeps_turn(), choose a group anew.
   static void end_early(Worker& worker) noexcept {
     if (worker.has_other_groups()) worker.until_fair = 0;
   }

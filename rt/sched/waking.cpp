@@ -4,17 +4,6 @@
 
 namespace janus {
 
-void IdleWorkers::init(const WorkerList& workers, Dispatcher& dispatcher, Thieves& thieves,
-                       DeterministicScheduler& deterministic, StackPool* stacks) noexcept {
-  set_.init(workers.count);
-  workers_ = workers;
-  dispatcher_ = &dispatcher;
-  thieves_ = &thieves;
-  deterministic_ = &deterministic;
-  stack_reclaim_.init(stacks);
-  is_stopping_.store(false, std::memory_order_relaxed);
-}
-
 void IdleWorkers::unpark(Worker& worker) noexcept {
   if (deterministic_->is_on())
     deterministic_->unpark(worker);

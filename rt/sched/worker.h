@@ -105,7 +105,7 @@ inline constexpr unsigned kFairSources = 3;
 // INVARIANT a-turn-lasts: while there are groups other than group 0 (groups.h), one of them has the turn, and only its
 // runnables run. Its turn ends with the fair round, or when none of its runnables is ready; at the first dispatch after
 // kMaxTurnTicks, since dispatches that cost few ops may take long; and when a long operation has done a part
-// (end_turn_early()). Between two turns the cost of the last one is measured (turn_meter.h), and the group that has
+// (TurnMeter::end_early()). Between two turns the cost of the last one is measured (turn_meter.h), and the group that has
 // spent least gets the next one (among_groups.cpp), which begins with its runnable that has waited longest. A runnable
 // that yields lets only runnables of its own group run. docs/decisions/0303,
 // tests/api/fairness_test.cpp

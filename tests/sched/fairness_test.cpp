@@ -285,7 +285,7 @@ TEST(fairness, a_group_that_is_gone_is_soon_forgotten) {
   static unsigned remembered;
   remembered = 0;
   Yard yard(1);
-  CHECK(yard.scheduler->add_group(1, 0));
+  CHECK(yard.scheduler->dispatcher().add_group(1, 0));
   yard.inject(jobs[0], [](Job& self) {
     Yard& here = *self.yard;
     CHECK(!current_worker().has_other_groups());

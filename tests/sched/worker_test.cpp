@@ -431,7 +431,8 @@ TEST(worker, no_job_runs_when_all_workers_have_slept_since) {
   for (int i = 1; i <= kRounds && met < kEnough; ++i) {
     REQUIRE(soon([&] {
       if (yard.looking.load() != 0) return true;
-      if (yard.on_all_idle.exchange(0) != 0) yard.scheduler->request_attention();  // the look is over: start another
+      if (yard.on_all_idle.exchange(0) != 0)
+        yard.scheduler->idle_workers().request_attention();  // the look is over: start another
       return false;
     }));
     yard.inject(jobs[0], [](Job& self) {
@@ -441,7 +442,7 @@ TEST(worker, no_job_runs_when_all_workers_have_slept_since) {
       self.yard->running.store(0);
       finish(self);
     });
-    yard.scheduler->request_attention();  // in case the looking worker was claimed first
+    yard.scheduler->idle_workers().request_attention();  // in case the looking worker was claimed first
     REQUIRE(yard.all_done(i));
     met += yard.counter.load();
   }
@@ -452,7 +453,7 @@ TEST(worker, attention_is_served_even_if_all_workers_sleep) {
   for (bool deterministic : {false, true}) {
     Yard yard(3, deterministic);
     for (int i = 1; i <= 20; ++i) {
-      yard.scheduler->request_attention();
+      yard.scheduler->idle_workers().request_attention();
       CHECK(soon([&] { return yard.attended.load() >= i; }));
     }
   }
@@ -464,7 +465,7 @@ TEST(worker, attention_requested_while_workers_fall_asleep_is_not_lost) {
     Yard yard(workers);
     std::uint64_t pause = 1;
     for (int i = 1; i <= rounds; ++i) {
-      yard.scheduler->request_attention();
+      yard.scheduler->idle_workers().request_attention();
       REQUIRE(soon([&] { return yard.attended.load() >= i; }));
       pause = pause * 6364136223846793005u + 1;  // varies where the request meets the worker on its way to sleep
       for (std::uint64_t n = pause >> 60; n != 0; --n) __builtin_ia32_pause();

@@ -112,9 +112,9 @@ TEST(charge, a_long_operation_between_checks_still_serves_attention) {
     void* const large = janus_alloc(8 << 20);
     const auto is_seen_by = [&](auto operation) {
       CHECK_EQ(janus_yield(), 0);  // a new slice, which is enough for the calls below
-      scheduler.request_attention();
+      scheduler.idle_workers().request_attention();
       operation();
-      return !scheduler.wants_attention();
+      return !scheduler.idle_workers().attention().has_event();
     };
     CHECK(!is_seen_by([] { CHECK(janus_now_ns() != 0); }));
     CHECK(is_seen_by([&] { janus_free(large); }));

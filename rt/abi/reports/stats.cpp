@@ -143,7 +143,7 @@ janus_stats statistics_of(Runtime& runtime) noexcept {
   sum.bytes_peak = least < runtime.memory_limit ? runtime.memory_limit - least : 0;
   sum.order_hash = runtime.scheduler.order_hash();
   sum.workers = runtime.scheduler.worker_count();
-  sum.workers_pinned = runtime.scheduler.pinned();
+  sum.workers_pinned = runtime.scheduler.idle_workers().pins().count();
   sum.uptime_ns = runtime.scheduler.now_ns() - runtime.started_ns;
   sum.seed = runtime.scheduler.is_deterministic() ? runtime.options.seed : 0;
   sum.yield_interval = runtime.options.yield_interval;

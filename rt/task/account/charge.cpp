@@ -49,7 +49,7 @@ template int yield<Path::kFast>(Task& task) noexcept;
   std::atomic<std::uint32_t>& slice_ops = runtime_of(current_worker()).slice_ops;
   if (slice_ops.load(std::memory_order_acquire) == 0) [[unlikely]]  // pairs with request_attention()
     slice_ops.store(runtime_of(current_worker()).options.yield_interval, std::memory_order_seq_cst);
-  if (scheduler.wants_attention()) scheduler.handle_attention(current_worker());
+  scheduler.idle_workers().poll_attention(current_worker());
   // Pays first for what was spent beyond the slice. A cancelled task does not wait for that: its account keeps the
   // debt.
   if (debt != 0 && is_cancelled(task))
@@ -61,9 +61,10 @@ template int yield<Path::kFast>(Task& task) noexcept;
   commit_slice(current_worker(), task);  // if the task has waited, it has a slice already
   begin_slice(current_worker(), task);
   task.yielded_free = false;
-  if (!scheduler.has_ready(current_worker())) scheduler.go_on_alone(current_worker(), task.group);
-  if (scheduler.has_ready(current_worker()) || scheduler.is_deterministic()) {
-    if (!scheduler.keeps_turn(current_worker(), task)) return yield<Path::kGeneral>(task);
+  Dispatcher& dispatcher = scheduler.dispatcher();
+  if (!dispatcher.has_ready(current_worker())) dispatcher.go_on_alone(current_worker(), task.group);
+  if (dispatcher.has_ready(current_worker()) || scheduler.is_deterministic()) {
+    if (!dispatcher.keeps_turn(current_worker(), task)) return yield<Path::kGeneral>(task);
     scheduler.sched_point();
   }
   return told ? -1 : 0;

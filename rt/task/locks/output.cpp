@@ -60,8 +60,8 @@ std::uint64_t wait_for_others(Task& task, std::uint64_t until_ns) noexcept {
   bool gave_way = false;
   for (;;) {
     Worker& worker = current_worker();
-    if (worker.scheduler->wants_attention()) worker.scheduler->handle_attention(worker);
-    if (!worker.scheduler->has_ready(worker)) return gave_way ? 0 : until_ns;
+    worker.scheduler->idle_workers().poll_attention(worker);
+    if (!worker.scheduler->dispatcher().has_ready(worker)) return gave_way ? 0 : until_ns;
     let_others_run(task);
     gave_way = true;
     if (platform::now_ns() >= until_ns) return 0;

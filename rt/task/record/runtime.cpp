@@ -10,7 +10,7 @@ Worker* worker_of(const Runtime& runtime) noexcept {
 }
 
 void request_attention(Runtime& runtime) noexcept {
-  runtime.scheduler.request_attention();
+  runtime.scheduler.idle_workers().request_attention();
   runtime.slice_ops.store(0, std::memory_order_release);  // pairs with yield_slow(), which then sees the request
 }
 

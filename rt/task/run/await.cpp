@@ -124,7 +124,7 @@ void await_from_thread(Nursery& nursery) noexcept {
   // If all workers fell asleep before this thread was seen to wait, one of them has to check for a deadlock again
   // (deadlock.cpp). Not in deterministic mode, where that would add a step to the order.
   Scheduler& scheduler = nursery.runtime->scheduler;
-  if (!scheduler.is_deterministic() && scheduler.are_all_asleep()) scheduler.request_attention();
+  if (!scheduler.is_deterministic() && scheduler.are_all_asleep()) scheduler.idle_workers().request_attention();
   for (;;) {
     // A late waker of the record's previous nursery may increment `ended`, too, so only the word decides.
     const std::uint32_t seen = nursery.ended.load(std::memory_order_acquire);

@@ -33,7 +33,7 @@ void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexce
     account = runtime.accounts.open(parent, wanted, &short_of);
   if (account == nullptr) return Failed{with_why(kErrorBudget, why_short_of(short_of))};
   const std::uint32_t above = parent != runtime.root_account ? parent->index() : 0;
-  if (runtime.scheduler.add_group(account->index(), above)) return account;
+  if (runtime.scheduler.dispatcher().add_group(account->index(), above)) return account;
   runtime.accounts.close(account);
   return Failed{kErrorNoMemory};
 }
