@@ -146,6 +146,10 @@ int run(int argc, char** argv) {
   if (const int status = read_arguments(argc, argv, options)) return status;
   std::string text;
   if (!read_file(options.input, text)) return refuse(options.input + ": cannot be read: " + std::strerror(errno));
+  std::error_code ignored;
+  if (!options.output.empty() && std::filesystem::is_regular_file(options.output, ignored) &&
+      std::filesystem::equivalent(options.input, options.output, ignored))
+    return refuse(options.output + ": is the input, which the output would replace");
   if (text.size() >= UINT32_MAX) return refuse(options.input + ": larger than 4 GiB");
   Source source(options.input, std::move(text));
   Output output(options.output);
@@ -154,7 +158,9 @@ int run(int argc, char** argv) {
     output.discard();
     return 1;
   }
-  return output.finish() ? 0 : refuse(options.output + ": cannot be written: " + std::strerror(errno));
+  return output.finish() ? 0
+                         : refuse((options.output.empty() ? "stdout" : options.output) +
+                                  ": cannot be written: " + std::strerror(errno));
 }
 
 }  // namespace janus::lower

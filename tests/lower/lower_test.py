@@ -206,6 +206,18 @@ def an_error_leaves_no_output():
     tap.check('a file with an error leaves no output', done.returncode == 1 and b'unknown function @h' in done.stderr and not output.exists(), done.stderr)
 
 
+def an_output_that_cannot_be_written_is_told():
+    source = work / 'same.ll'
+    text = 'define void @f() {\n  Yield\n  ret void\n}\n'
+    source.write_text(text)
+    done = lower(janus_cc, source, '-o', source)
+    tap.check('an output that is the input is refused', done.returncode == 1 and b'is the input' in done.stderr and source.read_text() == text, done.stderr)
+    tool = janus_cc.parent.parent / 'lib/janus-rt/janus-lower'
+    with open('/dev/full', 'wb') as full:
+        done = subprocess.run([tool, source], stdout=full, stderr=subprocess.PIPE, timeout=60)
+    tap.check('a full disk behind stdout is told', done.returncode == 1 and done.stderr == b'janus-lower: error: stdout: cannot be written: No space left on device\n', done.stderr)
+
+
 def block_of_sends(count):
     """A block of `count` instructions, each of which has a label."""
     return 'qtjir', 'func @f(%c: channel i64) {\n' + '  Send %c, 1, closed\n' * count + 'closed:\n  return\n}\n'
@@ -501,4 +513,5 @@ what_llvm_finds_is_told_with_its_place()
 calls_are_checked()
 the_runtime_s_functions_are_known()
 an_error_leaves_no_output()
+an_output_that_cannot_be_written_is_told()
 tap.end()
