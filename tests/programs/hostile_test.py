@@ -15,6 +15,8 @@ from installed import Tap, environment, here, install, run, work_directory
 root = here.parent.parent
 SETTINGS = ({'JANUS_WORKERS': 1}, {'JANUS_WORKERS': 2}, {'JANUS_WORKERS': 4}, {'JANUS_SEED': 7, 'JANUS_WORKERS': 3})
 FEWER = (SETTINGS[1], SETTINGS[3])
+# From a seed with one worker, the ops of each kind of neighbour are judged.
+ALSO = {'neighbours_keep_their_share': ({'JANUS_SEED': 7, 'JANUS_WORKERS': 1},)}
 SHORT_ROUNDS = {'neighbours_keep_their_share': ['8']}  # milliseconds
 PATIENCE = 120
 OPTIONS = ('-O2', '-g', '-Wall', '-Wextra', '-Werror')
@@ -41,7 +43,8 @@ def compile_program(janus_cc, source, output):
 
 
 def how_of(settings):
-    return 'seeded' if 'JANUS_SEED' in settings else f"{settings['JANUS_WORKERS']} workers"
+    if 'JANUS_SEED' not in settings: return f"{settings['JANUS_WORKERS']} workers"
+    return 'seeded, 1 worker' if settings['JANUS_WORKERS'] == 1 else 'seeded'
 
 
 # Functions that need no step in hostile/calls.h, by reason. Functions that are free of charge (docs/budgets.md) need
@@ -103,7 +106,7 @@ def main():
                        done.stderr.decode())
         statuses = [int(word) for word in directive(source, 'Status', '0').split()]
         is_seeded = directive(source, 'Seeded', 'yes') == 'yes'
-        for settings in chosen if ok else ():
+        for settings in (*chosen, *ALSO.get(source.stem, ())) if ok else ():
             if 'JANUS_SEED' in settings and not is_seeded:
                 continue
             begin = time.monotonic()

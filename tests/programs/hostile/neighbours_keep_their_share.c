@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // neighbours_keep_their_share [MILLISECONDS [ATTACK TASKS [NEIGHBOUR]]], or list: a neighbour computes, sends messages,
-// spawns, allocates, yields or computes in eight tasks, first alone, then beside a cage of k attacking tasks. Measures the fraction of its work
-// that remains, and its longest wait for a turn. Timings are only printed; a fraction below a sixth is a failure with
-// one worker, where time is the processor time of this process, so that a busy machine seldom causes a failure. With
-// several workers the bound is a tenth. With a virtual clock operations are counted instead, and the bound is a quarter
-// for each logical worker. Several logical workers take turns by dispatches, of any length, so only the computing
-// neighbour is judged there.
+// spawns, allocates, yields or computes in eight tasks, first alone, then beside a cage of k attacking tasks. Measures
+// the fraction of its work that remains, and its longest wait for a turn. Timings are only printed; a fraction below a
+// sixth is a failure with one worker, where time is the processor time of this process, so that a busy machine seldom
+// causes a failure. With several workers the bound is a tenth. With a virtual clock operations are counted instead, and
+// the bound is a quarter for each logical worker. Several logical workers take turns by dispatches, of any length, so
+// only the computing neighbour is judged there.
 #include "attacks.h"
 
 enum { kRounds = 5, kMaxTasks = 20000, kOpsOfARound = 500, kMaxLoss = 6, kMaxLossOfOps = 4 };
@@ -99,13 +99,14 @@ static const struct kind {
   int (*round)(share* mine);
   janus_task_fn partner;
   int partners;
+  uint64_t rounds_of_many_ops;  // so many that their ops are many slices
 } kinds[] = {
-    {"computes", compute, NULL, 0},
-    {"talks", talk, echo, 1},
-    {"spawns", spawn_some, NULL, 0},
-    {"allocates", take_and_free, NULL, 0},
-    {"yields", give_way, yield_until_closed, 1},
-    {"computes in eight tasks", compute, compute_along, 7},
+    {"computes", compute, NULL, 0, 40},
+    {"talks", talk, echo, 1, 10},
+    {"spawns", spawn_some, NULL, 0, 2000},
+    {"allocates", take_and_free, NULL, 0, 1000},
+    {"yields", give_way, yield_until_closed, 1, 1000},
+    {"computes in eight tasks", compute, compute_along, 7, 40},
 };
 enum { kKinds = sizeof kinds / sizeof kinds[0] };
 static const struct kind* kind = &kinds[0];
@@ -209,9 +210,8 @@ static void try_attack(const struct attack* attack, int tasks, uint64_t ns) {
 
 // The ops of all tasks while the neighbour does some rounds.
 static uint64_t ops_of_rounds(void) {
-  const uint64_t rounds = kind == &kinds[0] ? 40 : 10;
   const uint64_t before = read_accounts().stats.ops_used;
-  run_neighbour(UINT64_MAX, rounds);
+  run_neighbour(UINT64_MAX, kind->rounds_of_many_ops);
   return read_accounts().stats.ops_used - before;
 }
 
