@@ -184,9 +184,10 @@ using Look = void (*)(const Standing& where, void* argument);
 [[nodiscard, JANUS_OPTIONAL]] bool sample_thread(int thread, Look look, void* argument,
                                                  std::uint64_t until_ns) noexcept;
 
-// The handler is called for SIGTERM and SIGINT, on the alternate stack of some thread. It may only store to memory and
-// wake threads. It is also called for SIGQUIT, which asks for a report and interrupts no system call.
 inline constexpr int kQuitSignal = 3;
+// Called in a signal handler, on the alternate stack of some thread: for SIGTERM and SIGINT, which interrupt blocked
+// system calls, and for SIGQUIT, which asks for a report and interrupts none. It may store to memory, wake threads, and
+// call start_thread(), exit_later() and exit(). A machine without signals never calls it.
 using TerminateHandler = void (*)(int signal);
 void on_terminate(TerminateHandler handler) noexcept;
 // Ends the process with `status` after `after_ns`, whatever runs then. May be called in a signal handler. Before that,

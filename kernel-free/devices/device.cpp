@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// device.cpp — virtual I/O device specification 1.2, 3.1 (initialization of a device) and 2.1 (its status).
+// device.cpp — starts a virtio device, and makes one request of it at a time. Virtual I/O Device specification, version
+// 1.2, sections 3.1 (initialization) and 2.1 (status).
 #include "kernel-free/devices/device.h"
 
 #include <initializer_list>

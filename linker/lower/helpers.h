@@ -77,7 +77,7 @@ class Helpers {
   std::string nursery_cancel();                             // i32 (pointer nursery)
   std::string free_records();                               // void (pointer* list)
   std::string channel_create();                             // pointer (pointer* list, i64 size, i64 capacity)
-  // i64 (pointer nursery, the task's function, pointer* list if there is a record, arguments, budget). An argument
+  // The helper's signature: i64 (pointer nursery, the task's function, pointer* list if there is a record, arguments, budget). An argument
   // whose type depends on target features is passed by address. Tasks whose functions have the same types share a
   // helper.
   std::string spawn(const TaskShape& shape);

@@ -11,8 +11,9 @@
 
 namespace janus::lower::qtjir {
 
-// Owns the local variables of one function's nurseries. The caller owns the text and the yield points. `function` tells
-// which nurseries are open at each point.
+// Writes the code of one function's nursery and task opcodes into `text`, and keeps the names of the local variables
+// which that code uses. The caller owns `text` and `points`. `function` tells which nurseries are open at each
+// instruction.
 class Nurseries {
  public:
   Nurseries(FunctionText& text, YieldPoints& points, const Function& function)

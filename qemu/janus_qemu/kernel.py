@@ -27,4 +27,4 @@ def find():
         kernels = [path for path in home.glob('vmlinuz-*cloud*') if os.access(path, os.R_OK)]
         if kernels:
             return max(kernels, key=by_version)
-    raise Refusal('no kernel: install linux-image-cloud-amd64, or name one by JANUS_KERNEL')
+    raise Refusal('no kernel: ./dev qemu --linux gets one, or name one by JANUS_KERNEL')

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/text_list.h — texts that stand one behind the other, each with its terminator: pointers to them would have to be
-// relocated.
+// rt/base/text_list.h — a list of texts in one array of characters, each text ended by its '\0'. An array of pointers
+// would need a relocation for each text.
 #pragma once
 
 namespace janus {

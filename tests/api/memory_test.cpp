@@ -157,7 +157,7 @@ TASK_TEST(time, goes_forward) {
   CHECK_GT(janus_unix_time_ns(), 0);
 }
 
-TASK_TEST(time, sleeping_takes_it_or_says_that_it_cannot) {
+TASK_TEST(time, a_sleep_lasts_its_time_or_is_unsupported) {
   const std::uint64_t before = janus_now_ns();
   const int slept = janus_sleep_ns(2000000);
   CHECK(slept == 0 || slept == JANUS_E_UNSUPPORTED);

@@ -153,7 +153,7 @@ TEST(user_copy, to_memory_that_ends_where_pages_may_only_be_read) {
   copies_to(Wall::kReadOnly);
 }
 
-TEST(user_copy, every_alignment_of_both_sides) {
+TEST(user_copy, a_copy_is_exact_at_every_alignment_of_both_sides) {
   Handler handler;
   static std::byte from[256], to[256];
   for (std::size_t i = 0; i < sizeof from; ++i) from[i] = pattern(i);

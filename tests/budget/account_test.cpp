@@ -315,7 +315,7 @@ TEST(account, thousands_of_records_keep_their_places) {
   CHECK_EQ(table.accounts.count(), 1);
 }
 
-TEST(account, a_budget_and_all_accounts_below_it_share_one_limit_of_debt) {
+TEST(account, a_budget_and_all_accounts_below_it_share_one_line_of_credit) {
   Table table(kAll);
   Account* const cage = table.open(table.root(), kSome);
   Account* const inner = table.open(cage, only(Component::kOps, 100));
@@ -339,7 +339,7 @@ TEST(account, a_budget_and_all_accounts_below_it_share_one_limit_of_debt) {
   table.accounts.close(cage);
 }
 
-TEST(account, siblings_and_accounts_below_unlimited_ops_have_their_own_limit_of_debt) {
+TEST(account, siblings_and_accounts_below_unlimited_ops_have_their_own_line_of_credit) {
   Table table(kAll);
   Account* const unlimited = table.open(table.root(), kAll);
   Account* const one = table.open(unlimited, kSome);

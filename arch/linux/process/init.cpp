@@ -13,8 +13,8 @@
 namespace janus::kernel {
 namespace {
 
-// Both are written before there is a second thread. The page reads as zero in a forked child, which is no init, even if
-// it is the first process of a namespace.
+// g_mark and g_terminal are written before there is a second thread. g_mark's page is wiped on fork (MADV_WIPEONFORK), so
+// a forked child is never init, not even as the first process of a namespace.
 struct Mark {
   bool is_init;
 };

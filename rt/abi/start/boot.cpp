@@ -72,7 +72,7 @@ void say_last_words() noexcept {
   say_who_is_late(*process_runtime(), grace_ms);
 }
 
-// Called in a signal handler, so it only stores and wakes.
+// Called in a signal handler, so it only stores, wakes, starts a thread or a timer, or exits.
 void terminate(int signal) noexcept {
   Runtime* const runtime = process_runtime();
   if (signal == platform::kQuitSignal && runtime != nullptr) return program.tasks.print();

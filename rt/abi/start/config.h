@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/start/config.h — reads and checks the settings in the environment (JANUS_*) and in a program's janus_config.
-// Pure functions that allocate nothing; the caller prints a complaint and ends the program with status 2.
+// Pure functions that allocate nothing. A program prints the complaint and ends with status 2; in a host's process the
+// call fails with the error.
 // docs/decisions/0062
 #pragma once
 

@@ -195,8 +195,8 @@ template <Path kPath>
 
 // --- The operations ---
 
-// Drops waiters whose memory cannot be accessed. The fast path leaves that to the general path, so this is only the
-// worker there.
+// Drops waiters whose memory cannot be accessed. On the fast path, which leaves that to the general path, this is a
+// plain pointer to the worker and does nothing.
 template <Path kPath>
 using Drops = std::conditional_t<kPath == Path::kFast, Worker*, BadWaits>;
 

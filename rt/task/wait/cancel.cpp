@@ -8,8 +8,8 @@
 //           3 did one not seem to wait? then heavy fence, and 2 again for it and those behind it
 //   member: 1 become a member, publish nurseries  2 state := Blocked  3 compiler fence  4 look at the flags
 // A task that the cancel has woken reads the flag after that. A task that becomes a member after the cancel's walk does
-// so under the same lock, and sees the flag. Neither needs a heavy fence, nor does a task on the canceller's own
-// worker: a heavy fence interrupts every CPU of the process. A running task reads the flag when it yields, and then
+// so under the same lock, and sees the flag. Neither needs a heavy fence, which interrupts every CPU of the process, nor
+// does the cancelling task itself, if it is a member. A running task reads the flag when it yields, and then
 // cancels the nurseries that it has opened, published or not.
 //
 // INVARIANT told-once: the thread that marks a nursery keeps it from ending, and tells its members in parts; no other

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/slice.cpp — slices of ops: a slice is drawn as a whole, and its unspent rest is given back.
+// rt/task/wait/slice.cpp — slices of ops: a slice is drawn at once, as much of it as the account has, and what is
+// unspent at its end is given back. Tasks on the root account draw nothing.
 #include "rt/task/wait/slice.h"
 
 #include "rt/task/record/price.h"

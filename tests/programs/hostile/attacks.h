@@ -330,7 +330,7 @@ static const struct attack {
     {"20,000 nurseries left open", leave_nurseries_open, 0},
     {"fork bombs", fork_bomb, 0},
     {"openers and cancellers", open_and_cancel, 1},
-    {"cancellers of who waits", cancel_who_waits, 1},
+    {"cancellers of waiting tasks", cancel_who_waits, 1},
     {"close on 10,000 waiters", close_on_thousands, 0},
     {"cancel of 10,000 waiters", cancel_thousands, 0},
 };

@@ -6,7 +6,7 @@
 #include <janus/rt/abi.h>
 
 // The result of a nursery (janus_nursery_await_all, janus_nursery_await). A child that failed gives its own negative
-// return value instead; janus_result.kind identifies children that return -1 ... -4 themselves.
+// return value instead. It may itself return -1 ... -4; janus_result.kind is JANUS_KIND_CHILD_FAILED then.
 #define JANUS_SUCCESS 0
 #define JANUS_CANCELLED (-1)
 #define JANUS_PANIC (-2)
