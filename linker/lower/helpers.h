@@ -67,7 +67,7 @@ class Helpers {
   // Each function returns the symbol of a helper, with @. The helper is generated at the first call.
   std::string check();                                      // i32 (i64 cost), which is not negative
   std::string decrement();                                  // i32 (i64 cost), for any cost
-  std::string loop_check();                                 // i32 (i32* counter)
+  std::string loop_check();                                 // i32 (i32* counter, i32 iterations)
   std::string loop_end();                                   // i32 (i32* counter)
   std::string yield();                                      // i32 ()
   std::string sleep();                                      // i32 (i64 milliseconds)
@@ -77,6 +77,8 @@ class Helpers {
   std::string nursery_cancel();                             // i32 (pointer nursery)
   std::string free_records();                               // void (pointer* list)
   std::string channel_create();                             // pointer (pointer* list, i64 size, i64 capacity)
+  // i1 (type of a switch's value): whether a switch with these cases, to %ends and %goes_on, goes to %ends.
+  std::string switch_ends(const std::string& type, const std::string& cases);
   // The helper's signature: i64 (pointer nursery, the task's function, pointer* list if there is a record, arguments, budget). An argument
   // whose type depends on target features is passed by address. Tasks whose functions have the same types share a
   // helper.

@@ -65,6 +65,11 @@ class Tokens {
     return first >= last ? std::string_view()
                          : source_.text().substr(begin_of(first), end_of(last - 1) - begin_of(first));
   }
+  // The first token from `i` on that is this word; the end where there is none.
+  std::size_t first_word(std::size_t i, std::string_view word) const {
+    while (!is_end(i) && !is_word(i, word)) ++i;
+    return i;
+  }
   bool opens_group(std::size_t i) const;
   // The index behind the bracket that closes the one at or behind `i`; the end where there is none.
   std::size_t behind_group(std::size_t i) const;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ll_rewrite.h"
 
@@ -22,6 +23,8 @@ class YieldChecks {
 
  private:
   void before(std::uint32_t i, const std::string& helper, const std::string& argument);
+  std::string iterations(std::uint32_t i, const std::vector<bool>& ends, const std::string& type);
+  std::string end_of_iteration(const Instruction& one, const std::vector<bool>& ends);
   std::size_t callee_of(const Instruction& one) const;
   bool is_checked_call(const Instruction& one) const;
   bool is_checked_function(std::string_view name) const;

@@ -11,7 +11,7 @@
 //     .qtjir           qtjir_parser, qtjir_check, qtjir_emit: one function after another
 //                      qtjir_emit uses qtjir_{plain,calls,channels,nurseries}; the last three use qtjir_yield_points. All of
 //                      these write through qtjir_text (one function's text), which uses qtjir_module (state of the file)
-//     both languages   nursery_flow: which nurseries are open at each point. back_edges.h: which loops need checks
+//     both languages   nursery_flow: which nurseries are open at each point. loops: where an iteration of a loop ends
 //                      helpers: the functions that the output has besides the input's; {yield,nursery,task}_helpers
 #include <cerrno>
 #include <charconv>

@@ -54,7 +54,7 @@ void Channels::transfer(const Instruction& one, const Block& block, bool has_bac
   if (has_back_edge) {
     // A null channel (not made) counts as closed, but a transfer on it does not yield, so this edge has a check.
     text_.begin(around);
-    points_.check_loop(one);
+    points_.check_loop(one, "1");
     text_.line("br label %", target);
   }
   text_.begin(next);

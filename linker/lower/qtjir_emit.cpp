@@ -2,8 +2,9 @@
 // qtjir_emit.cpp — a checked .qtjir file to LLVM IR. Each function becomes two: its body, which also tells whether a cancel
 // ended it early, and one of the function's name with C's calling convention, for other languages. docs/decisions/0310
 #include <algorithm>
+#include <optional>
 
-#include "back_edges.h"
+#include "loops.h"
 #include "options.h"
 #include "qtjir.h"
 #include "qtjir_ast.h"
@@ -52,36 +53,33 @@ class FunctionEmission {
   }
 
  private:
-  using BackEdges = std::vector<std::vector<std::uint32_t>>;  // by block: indexes of successors
-
   void write_blocks() {
-    BackEdges back(function_.blocks.size());
+    std::optional<Loops> loops;
     if (module_.has_yield_checks())
-      visit_back_edges(
+      loops.emplace(
           static_cast<std::uint32_t>(function_.blocks.size()),
-          [this](std::uint32_t block) -> const std::vector<std::uint32_t>& {
-            return function_.blocks[block].successors;
-          },
-          [&back](std::uint32_t block, std::uint32_t index) { back[block].push_back(index); });
-    for (std::size_t b = 0; b < function_.blocks.size(); ++b) {
+          [this](std::uint32_t block) -> const Loops::Targets& { return function_.blocks[block].successors; });
+    for (std::uint32_t b = 0; b < function_.blocks.size(); ++b) {
       const Block& block = function_.blocks[b];
       text_.begin(FunctionText::block_label(b));
       for (const Instruction& one : block.instructions) {
-        // The edges of a Send or Recv are checked where they leave the block, the others before its last instruction.
-        const bool has_edge = std::any_of(back[b].begin(), back[b].end(),
-                                          [&](std::uint32_t index) { return leaves_by(one, block, index); });
-        if (has_edge && !is_transfer(one)) points_.check_loop(one);
-        write(one, block, has_edge);
+        // The edge of a Send or Recv is checked where it leaves the block, the others before the block's last instruction.
+        const bool is_transfer = one.kind == Kind::kSend || one.kind == Kind::kRecv;
+        const bool goes_back =
+            loops && is_transfer && !one.labels.empty() && loops->is_back_edge(b, one.first_successor);
+        if (loops && !is_transfer && &one == &block.instructions.back())
+          check_iteration(one, loops->iteration_ends(b, one.first_successor));
+        write(one, block, goes_back);
       }
     }
   }
 
-  static bool is_transfer(const Instruction& one) { return one.kind == Kind::kSend || one.kind == Kind::kRecv; }
-  // Whether the instruction leads to the block's successor of this index: a transfer to that of its label, the last one to the
-  // others.
-  static bool leaves_by(const Instruction& one, const Block& block, std::uint32_t index) {
-    if (is_transfer(one)) return !one.labels.empty() && index == one.first_successor;
-    return &one == &block.instructions.back() && index >= one.first_successor;
+  void check_iteration(const Instruction& one, const std::vector<bool>& ends) {
+    if (ends.empty()) return;
+    if (std::find(ends.begin(), ends.end(), false) == ends.end()) return points_.check_loop(one, "1");
+    const std::string condition = text_.value(one.operands[0]), iterations = text_.fresh("iterations");
+    text_.line(iterations, " = select i1 ", condition, ends[0] ? ", i32 1, i32 0" : ", i32 0, i32 1");
+    points_.check_loop(one, iterations);
   }
 
   void write(const Instruction& one, const Block& block, bool has_back_edge) {

@@ -8,10 +8,11 @@ void YieldPoints::check(const Instruction& one, std::string_view cost) {
   charge(one, text_.helpers().check(), cost);
 }
 
-void YieldPoints::check_loop(const Instruction& one) {
+void YieldPoints::check_loop(const Instruction& one, std::string_view iterations) {
   if (counter_.empty()) counter_ = text_.local("i32", "counter");
   const std::string status = text_.fresh("status");
-  text_.line(status, " = call i32 ", text_.helpers().loop_check(), "(", text_.to("i32"), " ", counter_, ")");
+  text_.line(status, " = call i32 ", text_.helpers().loop_check(), "(", text_.to("i32"), " ", counter_, ", i32 ",
+             iterations, ")");
   leave_if_negative(one, status);
 }
 

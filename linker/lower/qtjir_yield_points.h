@@ -23,7 +23,8 @@ class YieldPoints {
   bool unwinds() const { return unwinds_; }
 
   void check(const Instruction& one, std::string_view cost);  // the cost is a constant that the compiler chooses
-  void check_loop(const Instruction& one);
+  // `iterations`: an i32, 0 or 1; a constant or a name
+  void check_loop(const Instruction& one, std::string_view iterations);
   void decrement(const Instruction& one);
   void yield(const Instruction& one);
   void sleep(const Instruction& one);

@@ -36,13 +36,13 @@ std::string Helpers::decrement() {
   });
 }
 
-// As JANUS_LOOP_CHECK: the iterations are counted in a variable and charged together.
+// As JANUS_LOOP_CHECK: the iterations, 0 or 1 at a time, are counted in a variable and charged together.
 std::string Helpers::loop_check() {
   return once("loop_check", [this](const std::string& symbol) {
     const std::string interval = std::to_string(settings_.yield_interval);
     std::string body;
     line(body, "%before = load i32, ", pointer_to("i32"), " %counter");
-    line(body, "%count = add i32 %before, 1");
+    line(body, "%count = add i32 %before, %iterations");
     line(body, "store i32 %count, ", pointer_to("i32"), " %counter");
     line(body, "%is_due = icmp uge i32 %count, ", interval);
     line(body, "br i1 %is_due, label %due, label %go_on");
@@ -54,7 +54,19 @@ std::string Helpers::loop_check() {
     line(body, "%result = phi i32 [ 0, %entry ], [ %status, %due ]");
     line(body, "ret i32 %result");
     return text_of("define internal i32 ", symbol, "(", pointer_to("i32"),
-                   " %counter) alwaysinline nounwind {\nentry:\n", body, "}\n");
+                   " %counter, i32 %iterations) alwaysinline nounwind {\nentry:\n", body, "}\n");
+  });
+}
+
+std::string Helpers::switch_ends(const std::string& type, const std::string& cases) {
+  return once("switch_ends " + type + cases, [&type, &cases](const std::string& symbol) {
+    std::string body;
+    line(body, "switch ", type, " %value", cases);
+    label(body, "ends");
+    line(body, "ret i1 true");
+    label(body, "goes_on");
+    line(body, "ret i1 false");
+    return text_of("define internal i1 ", symbol, "(", type, " %value) alwaysinline nounwind {\n", body, "}\n");
   });
 }
 

@@ -352,6 +352,111 @@ const janus_rt_config janus_config = {.root_budget = {4000000000u, (size_t)1 << 
 """
 
 
+ITERATIONS = """declare i64 @ops()
+declare i32 @printf(ptr, ...)
+@format = constant [9 x i8] c"%s %lld\\0A\\00"
+"""
+# Functions of a number of iterations and of a value that decides where each of them goes.
+LOOPS = {
+    'passed': ('continue', 0),
+    'continued': ('continue', 1),
+    'passed2': ('continue2', 1),
+    'continued2': ('continue2', 0),
+    'default': ('switch', 0),
+    'case': ('switch', 1),
+    'negative': ('switch', -2),
+    'bottom': ('bottom', 1),
+    'bottom2': ('bottom', 0),
+}
+FUNCTIONS = """
+define i64 @NAME(i64 %n, i8 %x) noinline {
+entry:
+  %c = icmp ne i8 %x, 0
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ], ANOTHER[ %next, %rest ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %body, label %end
+body:
+  %next = add i64 %i, 1
+  BRANCH
+rest:
+  br label %head
+end:
+  ret i64 %i
+}
+"""
+BOTTOM = """
+define i64 @bottom(i64 %n, i8 %x) noinline {
+entry:
+  %c = icmp ne i8 %x, 0
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %head ], [ %next, %rest ]
+  %next = add i64 %i, 1
+  %early = icmp ult i64 %next, %n
+  %both = and i1 %early, %c
+  br i1 %both, label %head, label %rest
+rest:
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %head, label %end
+end:
+  ret i64 %i
+}
+define i32 @main() {
+"""
+C_OPS = """#include <janus/rt.h>
+int64_t ops(void) { return janus_budget_get_current().ops; }
+const janus_rt_config janus_config = {.root_budget = {4000000000u, (size_t)1 << 30, 65000, 65000, 65000}};
+"""
+QTJIR_LOOP = """extern func @ops() -> i64
+func @loop(%n: i64, %x: i1) -> i64 {
+  %i = copy 0
+head:
+  %done = uge %i, %n
+  branch %done, end, body
+body:
+  %i = add %i, 1
+  branch %x, head, rest
+rest:
+  %not = xor %x, 1
+  branch %not, head, late
+late:
+  jump head
+end:
+  return %i
+}
+func @main() -> i64 {
+"""
+
+
+def iterations_cost_one_op_each():
+    """Whichever way an iteration ends. A measurement costs 3 ops: the call of the loop, and two calls of ops()."""
+    texts = ITERATIONS
+    for name, another, branch in (('continue', '', 'br i1 %c, label %head, label %rest'), ('continue2', '', 'br i1 %c, label %rest, label %head'),
+                                  ('switch', '[ %next, %body ], ', 'switch i8 %x, label %rest [ i8 1, label %head ; a comment\n    i8 -2, label %head\n    i8 3, label %end ]')):
+        texts += FUNCTIONS.replace('NAME', name).replace('ANOTHER', another).replace('BRANCH', branch)
+    texts += BOTTOM
+    names = ''
+    for i, (name, (function, x)) in enumerate(LOOPS.items()):
+        names += f'@name{i} = constant [{len(name) + 1} x i8] c"{name}\\00"\n'
+        texts += (f'  %a{i} = call i64 @ops()\n  %r{i} = call i64 @{function}(i64 10000, i8 {x})\n  %b{i} = call i64 @ops()\n  %d{i} = sub i64 %a{i}, %b{i}\n'
+                  f'  %p{i} = call i32 (ptr, ...) @printf(ptr @format, ptr @name{i}, i64 %d{i})\n')
+    ll, qtjir, other, program = work / 'iterations.ll', work / 'iterations.qtjir', work / 'c_ops.c', work / 'iterations'
+    ll.write_text(texts + '  ret i32 0\n}\n' + names)
+    qtjir.write_text(QTJIR_LOOP + ''.join(f'  %a = call @ops\n  call @loop(10000, {x})\n  %b = call @ops\n  %d = sub %a, %b\n  print "{x} {{}}", %d\n' for x in (0, 1)) + '  return 0\n}\n')
+    other.write_text(C_OPS)
+    for source, wanted in ((ll, LOOPS), (qtjir, (0, 1))):
+        for _, clang, _ in llvms:
+            done = compile_by(janus_cc, [source, other], program, compiler=clang)
+            ran = run([program]) if done.returncode == 0 else done
+            tap.check(f'{source.name}, compiled by {clang}: an iteration costs 1 op, whichever way it ends',
+                      ran.returncode == 0 and ran.stdout.decode().splitlines() == [f'{name} 10003' for name in wanted], f'{done.stderr}{ran.stdout}{ran.stderr}')
+    for number, _, verifier in llvms:
+        said = verify(lower(janus_cc, ll, f'--llvm={number}').stdout, verifier)
+        tap.check(f'LLVM {number} verifies the checks of loops', not said, said)
+
+
 def records_are_freed():
     """Memory in use is the same afterwards, also for tasks that were cancelled before their start."""
     source, seen, program = work / 'leak.ll', work / 'seen.c', work / 'leak'
@@ -502,6 +607,7 @@ the_front_end_of_the_book_works()
 records_are_freed()
 narrow_integers_are_extended()
 coroutines_are_charged_as_they_count()
+iterations_cost_one_op_each()
 if os.environ.get('JANUS_TEST_FULL'):
     the_same_without_a_kernel()
 tasks_carry_their_tenancy()

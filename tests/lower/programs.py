@@ -158,14 +158,32 @@ class Body:
             self.label(body)
             self.statements(functions, 2)
             self.add(f'{i} = add {i}, 1')
+            self.maybe_continue(again, functions)
             self.add(f'jump {again}')
         else:
             self.statements(functions, 2)
             self.add(f'{i} = add {i}, 1')
+            if self.rng.random() < 0.3:
+                early = self.fresh('%m')
+                self.add(f'{early} = slt {i}, {self.rng.randint(0, count)}')
+                self.go_or_stay(early, again, functions)
             more = self.fresh('%m')
             self.add(f'{more} = slt {i}, {count}')
             self.add(f'branch {more}, {again}, {end}')
         self.label(end)
+        self.registers = known
+
+    def maybe_continue(self, again, functions):
+        if self.rng.random() < 0.3:
+            self.go_or_stay(self.comparison(), again, functions)
+
+    def go_or_stay(self, condition, again, functions):
+        """A branch to the start of the loop, or to further statements."""
+        stay = self.fresh('stay')
+        self.add(f'branch {condition}, ' + ', '.join(self.rng.sample((again, stay), 2)))
+        self.label(stay)
+        known = list(self.registers)
+        self.statements(functions, 1)
         self.registers = known
 
     def statements(self, functions, count):

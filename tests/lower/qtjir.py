@@ -36,7 +36,7 @@ class Function:
             if not block or block[-1][0] not in ('branch', 'jump', 'return'):
                 targets.append(number + 1)
             self.successors.append(targets)
-        self.goes_back, state, path = [False] * len(self.blocks), [0] * len(self.blocks), [[0, 0]]
+        back, state, path = [], [0] * len(self.blocks), [[0, 0]]
         state[0] = 1
         while path:
             step = path[-1]
@@ -48,10 +48,25 @@ class Function:
             target = targets[step[1]]
             step[1] += 1
             if state[target] == 1:
-                self.goes_back[step[0]] = True
+                back.append((step[0], target))
             elif state[target] == 0:
                 state[target] = 1
                 path.append([target, 0])
+        # An iteration ends at a back edge, and at an edge beside a back edge that leaves the loop.
+        self.iteration_ends = {(block, target) for block, head in back for target in self.successors[block]
+                               if (block, target) in back or not self.is_in_loop(target, head, {b for b, h in back if h == head})}
+
+    def is_in_loop(self, block, head, last):
+        """Whether a path leads from the block to one of the last blocks of the loop, and not through the loop's head."""
+        if block == head:
+            return True
+        seen, open_ = {head}, [block]
+        while open_:
+            block = open_.pop()
+            if block not in seen:
+                seen.add(block)
+                open_ += self.successors[block]
+        return bool(last & (seen - {head}))
 
 
 def parse(text):
@@ -143,8 +158,6 @@ class Machine:
                 self.steps += 1
                 if self.steps > MOST_STEPS:
                     raise TooLong
-                if number == len(instructions) - 1 and function.goes_back[block]:
-                    self.ops += 1
                 result = None
                 if words[1:2] == ['=']:
                     result, words = words[0], words[2:]
@@ -172,11 +185,10 @@ class Machine:
                 elif name == 'defer':
                     target = self.functions[rest[0][1:]]
                     deferred.append((target, values_for(target, rest[1:])))
-                elif name == 'branch':
-                    block = function.labels[rest[2] if operand(rest[0], 'i1')[0] else rest[4]]
-                    jumped = True
-                elif name == 'jump':
-                    block, jumped = function.labels[rest[0]], True
+                elif name in ('branch', 'jump'):
+                    target = function.labels[rest[0] if name == 'jump' else rest[2] if operand(rest[0], 'i1')[0] else rest[4]]
+                    self.ops += (block, target) in function.iteration_ends
+                    block, jumped = target, True
                 elif name == 'return':
                     value = operand(rest[0], function.result)[0] if rest else None
                     if scope:
@@ -242,6 +254,7 @@ class Machine:
                 if jumped:
                     break
             if not jumped:
+                self.ops += (block, block + 1) in function.iteration_ends
                 block += 1
 
     def end(self, nursery):
