@@ -125,22 +125,32 @@ class FunctionLowering {
       if (checks_.counts()) text += checks_.at_return(place);
       if (nurseries_.needs_scope()) {
         if (at != block.end - 1)
-          rewrite_.error(rewrite_.instruction(at).first,
-                         "a musttail call cannot follow the end of the nursery that SPAWN or fork needs");
+          rewrite_.error(
+              rewrite_.instruction(at).first,
+              "a musttail call or a deoptimization cannot follow the end of the nursery that SPAWN or fork needs");
         text += nurseries_.end_scope(place);
       }
       rewrite_.insert_before(at, text);
     }
   }
-  // The first instruction of the block's return: a musttail call, which must stand directly before `ret`, or else
-  // `ret`. Between them are at most records for debuggers and a bitcast.
+  // The first instruction of the block's return: a musttail call or a call of llvm.experimental.deoptimize, which must
+  // stand directly before `ret`, or else `ret`. Between them are at most records for debuggers and a bitcast.
   std::uint32_t first_of_return(const Block& block) const {
     for (std::uint32_t i = block.end - 1; i > block.first; --i) {
       const std::uint32_t mnemonic = rewrite_.instruction(i - 1).mnemonic;
-      if (module_.tokens.is_word(mnemonic - 1, "musttail")) return i - 1;
+      if (module_.tokens.is_word(mnemonic - 1, "musttail") || is_deoptimization(rewrite_.instruction(i - 1)))
+        return i - 1;
       if (module_.tokens.kind(mnemonic) != TokenKind::kAttribute && !module_.tokens.is_word(mnemonic, "bitcast")) break;
     }
     return block.end - 1;
+  }
+
+  bool is_deoptimization(const Instruction& one) const {
+    if (!module_.tokens.is_word(one.mnemonic, "call")) return false;
+    std::size_t i = one.mnemonic;
+    while (i < one.end && module_.tokens.kind(i) != TokenKind::kGlobal) ++i;
+    constexpr std::string_view kIntrinsic = "llvm.experimental.deoptimize.";
+    return i < one.end && module_.tokens.name(i).substr(0, kIntrinsic.size()) == kIntrinsic;
   }
 
   void write_entry() {

@@ -93,6 +93,31 @@ def musttail_calls_stay_before_their_returns():
     tap.check('what loops have counted is charged before a musttail call, not between it and its return', 0 < shown.find('@janus.loop_end(') < shown.find('musttail'), shown)
 
 
+DEOPTIMIZE = """declare i32 @llvm.experimental.deoptimize.i32(...)
+define i32 @test(i32 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %j, %loop ]
+  %j = add i32 %i, 1
+  %c = icmp ult i32 %j, %n
+  br i1 %c, label %loop, label %end
+end:
+  %r = call i32 (...) @llvm.experimental.deoptimize.i32(i32 1) [ "deopt"() ]
+  ret i32 %r
+}
+"""
+
+
+def deoptimizations_stay_before_their_returns():
+    source = work / 'deoptimize.ll'
+    source.write_text(DEOPTIMIZE)
+    for number, _, verifier in llvms:
+        shown = lower(janus_cc, source, f'--llvm={number}').stdout
+        said = verify(shown, verifier)
+        tap.check(f'LLVM {number} verifies a deoptimization behind a loop', b'@janus.loop_end(' in shown and not said, said)
+
+
 def tasks_carry_their_tenancy():
     shown = lower(janus_cc, here / 'examples/basic.qtjir').stdout.decode()
     tasks = [line for line in shown.splitlines() if re.match(r'define internal i64 @janus\.(task|spawn)\.', line)]
@@ -614,6 +639,7 @@ tasks_carry_their_tenancy()
 helpers_probe_their_frames()
 parameters_are_passed_as_written()
 musttail_calls_stay_before_their_returns()
+deoptimizations_stay_before_their_returns()
 errors_are_told()
 what_llvm_finds_is_told_with_its_place()
 calls_are_checked()
