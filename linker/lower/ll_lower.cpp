@@ -210,9 +210,6 @@ bool lower_ll(Source& source, const Options& options, const TakePiece& take) {
   read_type_aliases(tokens);
   const Module module = parse_module(tokens);
   const bool is_typed = has_typed_pointers(tokens, options);
-  if (is_typed && options.llvm_version >= 17)
-    source.error(0, "this module has typed pointers, which are lowered for LLVM 14 to 16 only, not for LLVM " +
-                        std::to_string(options.llvm_version) + "; make it with -opaque-pointers, or use clang 14");
   Edits edits(source.text());
   const std::string profile = profile_of(source, tokens, module, options, edits);
   for (const auto& [first, end] : module.summaries) edits.replace(tokens.begin_of(first), tokens.end_of(end - 1), "");
