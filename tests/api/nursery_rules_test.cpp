@@ -5,18 +5,8 @@
 
 namespace janus::test {
 
-namespace {
-
-template <class Body>
-void everywhere(Body body) {
-  for (unsigned workers : {1u, 2u, 4u, 8u}) run_in(with_workers(workers), body);
-  for (std::uint64_t seed = 0; seed < 5; ++seed) run_in(deterministic(3, seed), body);
-}
-
-}  // namespace
-
 TEST(rules, two_clean_children_are_success) {
-  everywhere([] {
+  on_any_workers([] {
     Scope scope;
     scope.go(return_zero, nullptr);
     scope.go(return_arg, as_arg(5));
@@ -29,7 +19,7 @@ TEST(rules, two_clean_children_are_success) {
 }
 
 TEST(rules, one_failing_child_is_the_result) {
-  everywhere([] {
+  on_any_workers([] {
     Scope scope;
     scope.go(return_zero, nullptr);
     scope.go(return_arg, as_arg(-77));
@@ -43,7 +33,7 @@ TEST(rules, one_failing_child_is_the_result) {
 // No child ends before the last one is spawned, so a call that waited for a child would never return.
 TEST(rules, only_await_ends_the_current_nursery) {
   constexpr int kChildren = 3;
-  everywhere([] {
+  on_any_workers([] {
     std::atomic<bool> may_end{false};
     std::atomic<int> ended{0};
     auto child = [&] {
@@ -66,7 +56,7 @@ TEST(rules, only_await_ends_the_current_nursery) {
 }
 
 TEST(rules, a_child_that_loops_on_yields_ends_by_cancel) {
-  everywhere([] {
+  on_any_workers([] {
     Scope scope;
     scope.go(yield_until_cancelled, nullptr);
     for (int i = 0; i < 5; ++i) janus_yield();
@@ -76,7 +66,7 @@ TEST(rules, a_child_that_loops_on_yields_ends_by_cancel) {
 }
 
 TEST(rules, cancelling_the_outer_cancels_the_inner_child) {
-  everywhere([] {
+  on_any_workers([] {
     Scope outer;
     std::atomic<int> inner_began{0}, inner_told{0};
     auto inner_child = [&] {
@@ -177,7 +167,7 @@ TEST(rules, a_cancel_reaches_nurseries_that_no_other_worker_has_seen) {
 }
 
 TEST(rules, cleanup_runs_from_the_inside_out) {
-  everywhere([] {
+  on_any_workers([] {
     std::atomic<int> clock{0};
     int inner_done = 0, inner_cleanup = 0, outer_cleanup = 0;
     Scope outer;
@@ -209,7 +199,7 @@ TEST(rules, cleanup_runs_from_the_inside_out) {
 // --- The five states ---
 
 TEST(rules, states_open_closing_closed) {
-  everywhere([] {
+  on_any_workers([] {
     Scope scope;
     CHECK_EQ(janus_nursery_state(scope.get()), JANUS_NURSERY_OPEN);
     const janus_task child = scope.go(park_until_cancelled, nullptr);
@@ -230,7 +220,7 @@ TEST(rules, states_open_closing_closed) {
 }
 
 TEST(rules, states_open_cancelling_cancelled) {
-  everywhere([] {
+  on_any_workers([] {
     Scope scope;
     Stubborn stubborn;
     scope.go(stubborn);
@@ -252,7 +242,7 @@ TEST(rules, states_open_cancelling_cancelled) {
 }
 
 TEST(rules, a_cancel_makes_closing_cancelling) {
-  everywhere([] {
+  on_any_workers([] {
     Scope scope;
     Stubborn stubborn;
     scope.go(stubborn);
@@ -267,7 +257,7 @@ TEST(rules, a_cancel_makes_closing_cancelling) {
 }
 
 TEST(rules, cancelling_twice_or_after_the_end_changes_nothing) {
-  everywhere([] {
+  on_any_workers([] {
     Scope scope;
     scope.go(return_zero, nullptr);
     CHECK_EQ(scope.await(), 0);
@@ -283,7 +273,7 @@ TEST(rules, cancelling_twice_or_after_the_end_changes_nothing) {
 }
 
 TEST(rules, close_and_spawn_race_without_a_lost_or_late_child) {
-  everywhere([] {
+  on_any_workers([] {
     for (int round = 0; round < scaled(200, 20); ++round) {
       Scope spawned_in, spawners;
       std::atomic<int> spawned{0}, ran{0};
@@ -312,7 +302,7 @@ TEST(rules, close_and_spawn_race_without_a_lost_or_late_child) {
 }
 
 TEST(rules, a_failing_grandchild_reaches_the_top_level_by_level) {
-  everywhere([] {
+  on_any_workers([] {
     Scope outer;
     auto middle = [] {
       Scope inner;
@@ -326,7 +316,7 @@ TEST(rules, a_failing_grandchild_reaches_the_top_level_by_level) {
 }
 
 TEST(rules, collected_failures_are_counted_and_the_first_is_kept) {
-  everywhere([] {
+  on_any_workers([] {
     Scope scope(JANUS_ON_ERROR_COLLECT);
     for (int i = 0; i < 10; ++i) {
       const janus_task child = scope.go(return_arg, as_arg(i % 2 != 0 ? -50 - i : 0));
@@ -341,7 +331,7 @@ TEST(rules, collected_failures_are_counted_and_the_first_is_kept) {
 }
 
 TEST(rules, nurseries_left_open_end_innermost_first) {
-  everywhere([] {
+  on_any_workers([] {
     std::atomic<int> clock{0};
     int inner = 0, outer = 0;
     Scope scope;
@@ -415,7 +405,7 @@ struct Leaver {
 }  // namespace
 
 TEST(rules, nurseries_left_open_of_both_kinds_end_innermost_first) {
-  everywhere([] {
+  on_any_workers([] {
     for (unsigned kinds = 0; kinds < 1u << kLevels; ++kinds) {
       for (unsigned yields : {0u, 5u, 15u}) {
         std::atomic<int> clock{0};
@@ -432,7 +422,7 @@ TEST(rules, nurseries_left_open_of_both_kinds_end_innermost_first) {
 
 // A cancel from outside finds current nurseries, whatever their owner is doing.
 TEST(rules, a_cancel_reaches_current_nurseries_below_one_that_was_opened) {
-  everywhere([] {
+  on_any_workers([] {
     for (int blocks = 0; blocks < 2; ++blocks) {
       Scope scope;
       auto nests = [&] {
@@ -457,7 +447,7 @@ TEST(rules, a_cancel_reaches_current_nurseries_below_one_that_was_opened) {
 }
 
 TEST(rules, a_failure_that_nobody_read_becomes_the_result) {
-  everywhere([] {
+  on_any_workers([] {
     Scope scope;
     auto careless = [] {
       janus_nursery* const nursery = janus_nursery_open(nullptr, nullptr);
@@ -506,7 +496,7 @@ void make_trouble(int kind) {
 
 TEST(rules, a_fault_ends_one_task_and_its_nurseries_and_no_other) {
   if (kIsWatched) SKIP("the sanitizer takes faults for its own");
-  everywhere([] {
+  on_any_workers([] {
     for (int kind = 0; kind < kTroubles; ++kind) {
       Scope scope(JANUS_ON_ERROR_COLLECT);
       std::atomic<int> unwound{0}, began{0}, bystanders{0};
@@ -546,7 +536,7 @@ TEST(rules, a_fault_ends_one_task_and_its_nurseries_and_no_other) {
 
 TEST(rules, a_fault_of_an_inline_child_leaves_the_parent_intact) {
   if (kIsWatched) SKIP("the sanitizer takes faults for its own");
-  everywhere([] {
+  on_any_workers([] {
     for (int kind = 0; kind < kTroubles; ++kind) {
       volatile std::uint64_t mine[16];
       for (auto& word : mine) word = 0x1234;
@@ -563,7 +553,7 @@ TEST(rules, a_fault_of_an_inline_child_leaves_the_parent_intact) {
 }
 
 TEST(rules, an_inline_child_that_moved_away_may_still_panic) {
-  everywhere([] {
+  on_any_workers([] {
     for (int round = 0; round < 10; ++round) {
       Scope scope(JANUS_ON_ERROR_COLLECT);
       auto troubled = [&] {

@@ -12,12 +12,6 @@ namespace janus::test {
 
 namespace {
 
-template <class Body>
-void everywhere(Body body) {
-  for (unsigned workers : {1u, 2u, 4u, 8u}) run_in(with_workers(workers), body);
-  for (std::uint64_t seed = 0; seed < 5; ++seed) run_in(deterministic(4, seed), body);
-}
-
 struct Fib {
   int n;
   std::int64_t result;
@@ -37,7 +31,7 @@ struct Fib {
 }  // namespace
 
 TEST(tasks, a_task_runs_and_gives_its_value) {
-  everywhere([] {
+  on_any_workers([] {
     Scope scope;
     const janus_task task = scope.go(return_arg, as_arg(42));
     std::int64_t value = 0;
@@ -48,7 +42,7 @@ TEST(tasks, a_task_runs_and_gives_its_value) {
 }
 
 TEST(tasks, ten_at_once_all_run) {
-  everywhere([] {
+  on_any_workers([] {
     std::atomic<int> count{0};
     Scope scope;
     for (int i = 0; i < 10; ++i) scope.go(count_up, &count);
@@ -58,7 +52,7 @@ TEST(tasks, ten_at_once_all_run) {
 }
 
 TEST(tasks, a_thousand_run_once_each) {
-  everywhere([] {
+  on_any_workers([] {
     static std::atomic<int> times[1000];
     for (auto& t : times) t.store(0);
     Scope scope;
@@ -69,7 +63,7 @@ TEST(tasks, a_thousand_run_once_each) {
 }
 
 TEST(tasks, fibonacci_by_recursion) {
-  everywhere([] {
+  on_any_workers([] {
     Fib fib{scaled(16, 10), 0};
     CHECK_EQ(Fib::run(&fib), 0);
     CHECK_EQ(fib.result, scaled(987, 55));
@@ -77,7 +71,7 @@ TEST(tasks, fibonacci_by_recursion) {
 }
 
 TEST(tasks, a_chain_of_joins_runs_in_order) {
-  everywhere([] {
+  on_any_workers([] {
     std::atomic<int> clock{0};
     int at[3] = {};
     janus_task a = {}, b = {};
@@ -105,7 +99,7 @@ TEST(tasks, a_chain_of_joins_runs_in_order) {
 }
 
 TEST(tasks, the_failure_of_one_leaves_the_others_alone_when_collected) {
-  everywhere([] {
+  on_any_workers([] {
     std::atomic<int> count{0};
     Scope scope(JANUS_ON_ERROR_COLLECT);
     scope.go(return_arg, as_arg(-5));
@@ -157,7 +151,7 @@ TEST(tasks, a_parent_awaits_two_children_one_of_which_another_worker_took) {
 }
 
 TEST(tasks, producer_and_consumer_keep_the_order) {
-  everywhere([] {
+  on_any_workers([] {
     janus_channel* const channel = janus_channel_create(sizeof(int), 4);
     auto producer = [&] {
       for (int i = 0; i < 500; ++i) CHECK_EQ(janus_channel_send(channel, &i), 0);
@@ -194,7 +188,7 @@ TEST(tasks, states_from_created_to_completed) {
 }
 
 TEST(tasks, states_failed_and_cancelled_are_terminal) {
-  everywhere([] {
+  on_any_workers([] {
     Scope scope(JANUS_ON_ERROR_COLLECT);
     const janus_task failed = scope.go(return_arg, as_arg(-8));
     const janus_task cancelled = scope.go(park_until_cancelled, nullptr);
@@ -232,7 +226,7 @@ TEST(tasks, tasks_cancelled_before_their_start_never_run) {
 
 // Each refusal of janus_nursery_spawn is -1, with the reason in janus_last_error(); the refused function never runs.
 TEST(tasks, a_spawn_that_fails_is_minus_one_whatever_the_reason) {
-  everywhere([] {
+  on_any_workers([] {
     std::atomic<int> ran{0};
     auto tries = [&] {
       CHECK_EQ(janus_nursery_spawn(count_up, &ran), -1);  // no current nursery
@@ -284,7 +278,7 @@ struct Generation {
 }  // namespace
 
 TEST(tasks, a_task_knows_its_parents_up_to_the_root) {
-  everywhere([] {
+  on_any_workers([] {
     Generation root{nullptr, 0};
     CHECK_EQ(Generation::run(&root), 0);
   });
@@ -293,7 +287,7 @@ TEST(tasks, a_task_knows_its_parents_up_to_the_root) {
 // --- Handles ---
 
 TEST(tasks, handles_released_joined_and_cancelled_in_a_race_stay_errors) {
-  everywhere([] {
+  on_any_workers([] {
     for (int round = 0; round < scaled(100, 10); ++round) {
       Scope victims(JANUS_ON_ERROR_COLLECT), others(JANUS_ON_ERROR_COLLECT);
       janus_task handles[8];
@@ -337,7 +331,7 @@ TEST(tasks, forged_handles_are_stale) {
 
 // Records are reused; a handle that was released, or that ended with its nursery, names no task any more.
 TEST(tasks, no_handle_comes_twice) {
-  everywhere([] {
+  on_any_workers([] {
     constexpr int kRounds = 20, kEach = 3;
     std::uint64_t seen[kRounds * kEach];
     std::uint64_t* end = seen;
@@ -359,7 +353,7 @@ TEST(tasks, no_handle_comes_twice) {
 }
 
 TEST(tasks, janus_task_self_works_while_others_release_the_handle) {
-  everywhere([] {
+  on_any_workers([] {
     for (int round = 0; round < scaled(100, 10); ++round) {
       Scope scope;
       auto asks = [] {
@@ -376,7 +370,7 @@ TEST(tasks, janus_task_self_works_while_others_release_the_handle) {
 // --- Budgets ---
 
 TEST(tasks, a_nurserys_budget_comes_back_whole) {
-  everywhere([] {
+  on_any_workers([] {
     janus_budget budget = JANUS_BUDGET_ALL;
     budget.ops = 1000000;
     budget.memory = 8 << 20;
@@ -416,7 +410,7 @@ TEST(tasks, a_nurserys_budget_comes_back_whole) {
 }
 
 TEST(tasks, spawns_beyond_the_budget_are_refused_and_leave_nothing) {
-  everywhere([] {
+  on_any_workers([] {
     janus_budget budget = JANUS_BUDGET_ALL;
     budget.spawn_count = 3;
     Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, budget);
@@ -463,7 +457,7 @@ TEST(tasks, asking_for_a_budget_grants_nothing) {
 }
 
 TEST(tasks, an_exhausted_task_is_recharged_again_and_again) {
-  everywhere([] {
+  on_any_workers([] {
     Scope scope;
     janus_budget budget = JANUS_BUDGET_ALL;
     budget.ops = 500;
@@ -501,7 +495,7 @@ TEST(tasks, a_park_with_an_end_is_refused_however_near_that_is) {
 // The record of a detached task is freed at its end, before that of its nursery, even if the task has got its own
 // handle.
 TEST(tasks, the_record_of_a_detached_task_goes_when_it_ends) {
-  everywhere([] {
+  on_any_workers([] {
     Scope scope;
     const janus_task kept = scope.go(return_arg, as_arg(7));
     const janus_task detached = scope.go(return_arg, as_arg(8), JANUS_SPAWN_DETACHED);

@@ -64,6 +64,13 @@ long run_in(const janus_rt_config& config, Body body, janus_stats* stats = nullp
   return result;
 }
 
+// Runs `body` with several numbers of workers, and from several seeds.
+template <class Body>
+void on_any_workers(Body body) {
+  for (unsigned workers : {1u, 2u, 4u, 8u}) run_in(with_workers(workers), body);
+  for (std::uint64_t seed = 0; seed < 5; ++seed) run_in(deterministic(4, seed), body);
+}
+
 // A nursery that the calling task opens. Closures that it spawns live on the caller's stack until end().
 class Scope {
  public:
