@@ -233,12 +233,14 @@ TASK_TEST(nursery, with_run_cancelled_the_function_is_called_all_the_same) {
 }
 
 struct Log {
+  std::atomic<bool> inner_started = false;
   std::atomic<int> steps = 0;
   int inner_done = 0, inner_cleanup = 0, outer_cleanup = 0;
 };
 
 std::int64_t inner_child(void* arg) {
   auto* log = static_cast<Log*>(arg);
+  log->inner_started = true;
   while (janus_yield() == 0) {
   }
   log->inner_done = ++log->steps;
@@ -259,7 +261,7 @@ TASK_TEST(nursery, cancelling_the_outer_one_reaches_the_inner_child_and_unwinds_
   Log log;
   janus_nursery* outer = open_nursery();
   const janus_task task = spawn(outer, with_inner_nursery, &log);
-  CHECK(eventually([&] { return janus_task_state(task) == JANUS_TASK_BLOCKED; }));
+  CHECK(eventually([&] { return log.inner_started && janus_task_state(task) == JANUS_TASK_BLOCKED; }));
   janus_nursery_cancel(outer);
   CHECK_EQ(janus_nursery_await(outer, nullptr), JANUS_CANCELLED);
   log.outer_cleanup = ++log.steps;
