@@ -3,6 +3,8 @@
 // ones, and writes have no effect.
 #include "kernel-free/console/console.h"
 
+#include <atomic>
+
 #include "kernel-free/cpu/instructions.h"
 
 namespace janus::bare {
@@ -16,6 +18,9 @@ constexpr std::uint8_t kEmptyQueue = 0x20, kAllSent = 0x40, kNoChip = 0xff;
 constexpr unsigned kQueueBytes = 16;
 // Bounds the wait for a chip that never becomes ready.
 constexpr unsigned kPatience = 1'000'000;
+
+enum class Report : std::uint8_t { kNone, kDue, kPrinted };
+std::atomic<Report> g_out_of_memory{Report::kNone};
 
 void wait_for(std::uint16_t port, std::uint8_t state) {
   for (unsigned n = 0; n < kPatience && (in8(port + kLineStatus) & state) == 0; ++n) wait_a_moment();
@@ -48,7 +53,20 @@ void print_at_last(std::uint16_t port, const char* bytes, std::size_t count) noe
 
 void print(const char* bytes, std::size_t count) noexcept {
   LockGuard guard(g_console_lock);
+  print_due_report();
   print_at_last(kConsolePort, bytes, count);
+}
+
+void report_out_of_memory() noexcept {
+  Report none = Report::kNone;
+  g_out_of_memory.compare_exchange_strong(none, Report::kDue, std::memory_order_relaxed);
+}
+
+void print_due_report() noexcept {
+  if (g_out_of_memory.load(std::memory_order_relaxed) != Report::kDue) return;
+  g_out_of_memory.store(Report::kPrinted, std::memory_order_relaxed);
+  constexpr char kLine[] = "janus: no memory is left\n";
+  print_at_last(kConsolePort, kLine, sizeof kLine - 1);
 }
 
 void drain(std::uint16_t port) noexcept {

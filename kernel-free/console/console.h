@@ -20,6 +20,12 @@ void print(const char* bytes, std::size_t count) noexcept;
 // holder may never continue.
 void print_at_last(std::uint16_t port, const char* bytes, std::size_t count) noexcept;
 
+// Has the line `janus: no memory is left` printed before the next output, the first time that it is called. Takes no
+// lock, since the calling trap may have interrupted the lock's holder.
+void report_out_of_memory() noexcept;
+// Prints that line if it is due. Called by the lock's holder before its own output, and at the end of the machine.
+void print_due_report() noexcept;
+
 void init_console() noexcept;
 // Waits until the port has sent all its bytes.
 void drain(std::uint16_t port) noexcept;

@@ -43,6 +43,7 @@ void die(const char* why, const TrapFrame* frame) noexcept {
   end_alone();
   // A second call, because printing failed, only ends the machine.
   if (!std::exchange(g_is_dying, true)) {
+    print_due_report();
     const Thread& thread = this_thread();
     Line line;
     line.text("janus: the machine panicked: ").text(why);

@@ -101,6 +101,7 @@ void find_output() noexcept {
 // A fault may fill a page of the caller's memory while the lock is held: filling never takes the console's lock.
 std::size_t write_out(const char* bytes, std::size_t count) noexcept {
   LockGuard<kConsoleStack> guard(g_console_lock);
+  print_due_report();
   std::size_t done = 0;
   while (done < count) {
     const std::size_t got = write_piece(g_output, bytes + done, count - done);

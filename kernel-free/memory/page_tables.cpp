@@ -6,7 +6,6 @@
 
 #include <arch/cpu.h>
 
-#include "kernel-free/console/line.h"
 #include "kernel-free/cpu/assert.h"
 #include "kernel-free/cpu/instructions.h"
 
@@ -102,12 +101,6 @@ Found look_up(std::uint64_t address) noexcept {
     if (!is_table(entry, level)) return {entry, level};
     table = table_at(entry);
   }
-}
-
-void report_out_of_memory() noexcept {
-  static std::atomic<bool> said{false};
-  if (!said.exchange(true, std::memory_order_relaxed))
-    Line{}.text("janus: no memory is left").print_at_last(kConsolePort);
 }
 
 }  // namespace janus::bare

@@ -118,7 +118,4 @@ struct Found {
 };
 [[nodiscard]] Found look_up(std::uint64_t address) noexcept;
 
-// Prints, at its first call only, that no memory is left; the program sees a fault.
-void report_out_of_memory() noexcept;
-
 }  // namespace janus::bare

@@ -3,6 +3,7 @@
 // unchanged; kernel-free is compiled to use general registers only, and those are in the frame.
 #include "kernel-free/traps/traps.h"
 
+#include "kernel-free/console/console.h"
 #include "kernel-free/console/dump.h"
 #include "kernel-free/cpu/instructions.h"
 #include "kernel-free/memory/page_tables.h"

@@ -147,6 +147,7 @@ struct FakeDevice {
 FakeDevice* g_device = nullptr;          // the device that makes its step
 FakeDevice* g_disks_of_machine[8] = {};  // the disks that the machine has
 FakeDevice *g_source_of_machine = nullptr, *g_console_of_machine = nullptr;
+const char* g_due_report = nullptr;
 
 }  // namespace
 
@@ -172,6 +173,12 @@ Lock g_console_lock;
 void print_at_last(std::uint16_t, const char* bytes, std::size_t count) noexcept {
   see(bytes, count);
   g_seen_by_serial += count;
+}
+
+void print_due_report() noexcept {
+  if (g_due_report == nullptr) return;
+  print_at_last(0, g_due_report, std::strlen(g_due_report));
+  g_due_report = nullptr;
 }
 
 void wait_a_moment() noexcept {}
@@ -491,6 +498,14 @@ TEST(output, without_a_device_output_goes_to_the_serial_port) {
   const char* const text = text_of(5000);
   CHECK_EQ(write_out(text, 5000), 5000u);
   CHECK(has_seen(text, 5000) && g_seen_by_serial == 5000 && g_console_bytes == 0);
+}
+
+TEST(output, a_report_of_the_machine_that_is_due_comes_before_it) {
+  start_output(nullptr);
+  g_due_report = "report\n";
+  CHECK_EQ(write_out("abc", 3), 3u);
+  CHECK_EQ(write_out("def", 3), 3u);
+  CHECK(has_seen("report\nabcdef", 13) && g_seen_bytes == 13);
 }
 
 TEST(output, arrives_whole_and_in_order_by_queues_of_every_length) {
