@@ -31,7 +31,8 @@ static int64_t take_some(void* unused) {
 }
 
 int main(void) {
-  const janus_nursery_options options = {.on_error = JANUS_ON_ERROR_COLLECT, .flags = JANUS_NURSERY_RECLAIM,
+  const janus_nursery_options options = {.on_error = JANUS_ON_ERROR_COLLECT,
+                                         .flags = JANUS_NURSERY_RECLAIM,
                                          .budget = {UINT32_MAX, (size_t)1 << 30, 100, 0, 0}};
   janus_nursery* const nursery = janus_nursery_open(NULL, &options);
   janus_task tasks[kTasks];
