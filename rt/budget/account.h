@@ -28,6 +28,7 @@ constexpr std::uint8_t bit_of(Component component) noexcept {
 // account has.
 inline constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
 inline constexpr std::uint64_t kMaxFinite = kUnlimited - 1;
+inline constexpr std::uint32_t kRootIndex = 1;  // of the root account
 
 // In a request 0 means "not granted"; an Account distinguishes that from "used up".
 struct Amounts {

@@ -170,11 +170,8 @@ std::uint64_t Accounts::draw_up_to(Account* account, Component component, std::u
 }
 
 bool Accounts::draw_memory(MemoryCache* cache, Account* account, std::uint64_t bytes) noexcept {
-  if (account->parent_ == nullptr) {
-    if (account->left_[static_cast<unsigned>(Component::kMemory)].load(std::memory_order_relaxed) == kUnlimited)
-      return true;
+  if (account->parent_ == nullptr)
     return cache != nullptr ? root_memory_.draw_cached(*cache, bytes) : root_memory_.draw(bytes);
-  }
   return bytes == 0 || AccountWords::hold(account, bytes);
 }
 

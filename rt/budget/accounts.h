@@ -22,7 +22,7 @@
 
 namespace janus {
 
-// All accounts of one runtime: a tree whose root is index 1; index 0 means none. All-zero bytes are a valid table
+// All accounts of one runtime: a tree whose root is kRootIndex; index 0 means none. All-zero bytes are a valid table
 // before init().
 //
 // INVARIANT conservation: for every component that is finite at the root, the amounts left in all accounts and caches,
@@ -45,7 +45,7 @@ class Accounts {
   // Called by one thread, when no other one draws or credits any more. Every Account and index becomes invalid.
   void destroy() noexcept;
 
-  [[nodiscard]] Account* root() const noexcept { return at(1); }
+  [[nodiscard]] Account* root() const noexcept { return at(kRootIndex); }
   // The record with this index. Precondition: the index has been given out before. Costs two loads.
   [[nodiscard]] Account* at(std::uint32_t index) const noexcept { return records_.table().at(index); }
 
@@ -97,6 +97,9 @@ class Accounts {
   // none.
   [[nodiscard]] bool draw_memory(MemoryCache* cache, Account* account, std::uint64_t bytes) noexcept;
   void credit_memory(MemoryCache* cache, Account* account, std::uint64_t bytes) noexcept;
+
+  // Cuts a chunk that a credit at hand has made too large.
+  void cut(MemoryCache& cache) noexcept { root_memory_.cut(cache); }
 
   // What PoolCharge draws on.
   [[nodiscard]] RootMemory& root_memory() noexcept { return root_memory_; }

@@ -11,33 +11,64 @@
 
 namespace janus {
 
-// All-zero bytes are a valid cache. One worker draws and credits through it.
+// All-zero bytes are a valid cache. One worker draws and credits through it. The chunk is limit_ - used_: only the owner
+// changes used_; limit_ and most_ change only under RootMemory::moves_, and only the owner itself raises them.
 //
-// INVARIANT chunk-has-one-writer: the owner writes its chunk between enter() and leave(), or under RootMemory::moves_;
-// all other threads write it under that lock, after they have recalled it.
-//   owner:  1 busy = true       2 light fence   3 recalled? then leave       4 use the chunk       5 busy = false
-//   others: 1 recalled = true   2 heavy fence   3 wait until not busy        4 use the chunk       5 recalled = false
-// The heavy fence makes the owner's light one a full one at that moment: at least one side sees the other's step 1.
-// Where the machine has no heavy fence, the owner executes a full one. tests/models/memory_cache_model_test.cpp
+// INVARIANT chunk-within-bounds: a draw or credit is over when the owner has seen the chunk between 0 and most_ after it.
+//   owner:  1 write used_         2 light fence   3 is the chunk within bounds?
+//   others: 1 limit_ = kRecalled  2 heavy fence   3 read used_   4 most_ = 0, limit_ = the least of used_ and old limit_
+// The heavy fence makes the owner's light one a full one at that moment: at least one side sees the other's write. If
+// the chunk is out of bounds, the owner takes a draw back and makes it again under moves_; a credit stands, since others
+// may have taken it, and the owner cuts the chunk under moves_. No side waits for the other outside that lock.
+// Where the machine has no heavy fence, no cache is registered. tests/models/memory_cache_model_test.cpp
 class alignas(kAccountLine) MemoryCache {
  public:
   // Owner only. Unless it is registered, a cache holds nothing, and every amount is drawn from the root itself.
   [[nodiscard]] bool is_registered() const noexcept { return is_registered_; }
 
+  // Owner only. Draws from the chunk. False: it is too small, and nothing has changed.
+  [[nodiscard, gnu::always_inline]] bool draw_at_hand(std::uint64_t bytes) noexcept {
+    const std::int64_t used = used_.load(std::memory_order_relaxed);
+    const std::int64_t more = used + static_cast<std::int64_t>(bytes);
+    if (more > limit_.load(std::memory_order_relaxed)) [[unlikely]]
+      return false;
+    used_.store(more, std::memory_order_relaxed);
+    compiler_barrier();  // partner: platform::heavy_fence() in RootMemory::recall_chunks()
+    if (more <= limit_.load(std::memory_order_relaxed)) [[likely]]
+      return true;
+    used_.store(used, std::memory_order_relaxed);
+    return false;
+  }
+
+  // Owner only. Credits the chunk. False: the chunk must be cut (RootMemory::cut()).
+  [[nodiscard, gnu::always_inline]] bool credit_at_hand(std::uint64_t bytes) noexcept {
+    const std::int64_t less = used_.load(std::memory_order_relaxed) - static_cast<std::int64_t>(bytes);
+    used_.store(less, std::memory_order_relaxed);
+    compiler_barrier();  // partner: as in draw_at_hand()
+    // Acquire: pairs with the release in RootMemory::recall_chunks(), so that most_ is at least as new as limit_. During
+    // a recall the difference is negative, as an unsigned number more than any most_.
+    const std::int64_t chunk = limit_.load(std::memory_order_acquire) - less;
+    return static_cast<std::uint64_t>(chunk) <= most_.load(std::memory_order_relaxed);
+  }
+
  private:
   friend class RootMemory;
 
-  [[nodiscard]] bool enter() noexcept;
-  void leave() noexcept;
+  static constexpr std::int64_t kRecalled = -(std::int64_t{1} << 62);  // less than any used_
 
-  Atomic<std::uint64_t> chunk_;  // drawn from the root account, not yet charged to any block
-  Atomic<std::uint64_t> most_;   // a chunk that has grown larger is cut; 0: no chunk is kept, because memory is scarce
-  Atomic<std::uint32_t> busy_;
-  Atomic<std::uint32_t> recalled_;
-  MemoryCache* next_;  // set once, by the first register_cache()
+  // Drawn from the root account, not yet charged to any block. Exact for the owner under moves_; for others it may be
+  // negative while the owner draws.
+  [[nodiscard]] std::int64_t chunk() const noexcept {
+    return limit_.load(std::memory_order_relaxed) - used_.load(std::memory_order_relaxed);
+  }
+
+  Atomic<std::int64_t> used_;   // drawn less credited; negative where the owner frees what others have allocated
+  Atomic<std::int64_t> limit_;  // how large used_ may become
+  Atomic<std::uint64_t> most_;  // a chunk that has grown larger is cut; 0: no chunk is kept, because memory is scarce
+  std::int64_t recalled_;       // limit_ before the recall that is going on; under moves_
+  MemoryCache* next_;           // set once, by the first register_cache()
   bool is_listed_;
   bool is_registered_;
-  bool is_fenced_by_others_;  // the machine has a heavy fence
 };
 
 }  // namespace janus

@@ -17,90 +17,56 @@ constexpr std::uint64_t kSlack = 2;
 constexpr std::uint32_t kFillsToForgiveOne = 64;
 constexpr std::uint32_t kMaxFailedRecalls = 63;
 
-constexpr std::uint32_t kPatience = tunable(1000, 0);
-constexpr std::uint64_t kNapNs = 20'000;
-
 }  // namespace
 
 // ---- The owner's side ---------------------------------------------------------------------------------------------
 
-// False: the chunk has been recalled; the cache has been left again.
-inline bool MemoryCache::enter() noexcept {
-  if (is_fenced_by_others_) {
-    busy_.store(1, std::memory_order_relaxed);
-    compiler_barrier();  // partner: platform::heavy_fence() in recall_chunks()
-  } else {
-    busy_.exchange(1, std::memory_order_seq_cst);  // partner: the exchange in recall_chunks()
-  }
-  if (recalled_.load(std::memory_order_seq_cst) == 0) [[likely]]
-    return true;
-  leave();
-  return false;
-}
-
-// Release: pairs with the acquire in await_leaving(); recall_chunks() then sees the chunk as we left it.
-inline void MemoryCache::leave() noexcept {
-  busy_.store(0, std::memory_order_release);
-}
-
 bool RootMemory::draw_cached(MemoryCache& cache, std::uint64_t bytes) noexcept {
-  if (!cache.is_registered_) [[unlikely]]
-    return draw(bytes);
-  if (cache.enter()) [[likely]] {
-    const std::uint64_t chunk = cache.chunk_.load(std::memory_order_relaxed);
-    const bool suffices = chunk >= bytes;
-    if (suffices) cache.chunk_.store(chunk - bytes, std::memory_order_relaxed);
-    cache.leave();
-    if (suffices) return true;
-  }
+  if (bytes <= kSlack * kMaxChunk && cache.draw_at_hand(bytes)) [[likely]]
+    return true;
   return draw_refilling(cache, bytes);
 }
 
 void RootMemory::credit_cached(MemoryCache& cache, std::uint64_t bytes) noexcept {
   if (bytes > cache.most_.load(std::memory_order_relaxed)) return credit(bytes);
-  if (cache.enter()) [[likely]] {
-    const std::uint64_t chunk = cache.chunk_.load(std::memory_order_relaxed) + bytes;
-    const bool fits = chunk <= cache.most_.load(std::memory_order_relaxed);
-    if (fits) cache.chunk_.store(chunk, std::memory_order_relaxed);
-    cache.leave();
-    if (fits) return;
-  }
-  credit_cutting(cache, bytes);
+  if (!cache.credit_at_hand(bytes)) [[unlikely]]
+    cut(cache);
 }
 
-void RootMemory::credit_cutting(MemoryCache& cache, std::uint64_t bytes) noexcept {
+void RootMemory::cut(MemoryCache& cache) noexcept {
   const LockGuard guard(moves_);
-  fill(cache, cache.chunk_.load(std::memory_order_relaxed) + bytes);
+  fill(cache);
 }
 
 bool RootMemory::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept {
+  if (!cache.is_registered_) return draw(bytes);
   const LockGuard guard(moves_);
-  const std::uint64_t chunk = cache.chunk_.load(std::memory_order_relaxed);
-  if (chunk >= bytes) {  // we came here because of a recall, not because the chunk was short
-    cache.chunk_.store(chunk - bytes, std::memory_order_relaxed);
-    return true;
-  }
-  cache.chunk_.store(0, std::memory_order_relaxed);
-  credit(chunk);
+  if (++fills_ % kFillsToForgiveOne == 0 && failed_recalls_ != 0) --failed_recalls_;
+  give_back(cache);
   const bool is_drawn = take_recalling(bytes);
-  fill(cache, 0);
+  fill(cache);
   return is_drawn;
 }
 
 // ---- Under the lock -----------------------------------------------------------------------------------------------
 
-// Makes the chunk as large as chunk_size() says, by a move from or to the root. `chunk` is its present size.
-void RootMemory::fill(MemoryCache& cache, std::uint64_t chunk) noexcept {
-  if (++fills_ % kFillsToForgiveOne == 0 && failed_recalls_ != 0) --failed_recalls_;
+// Makes the chunk as large as chunk_size() says, by a move from or to the root. Called by the owner.
+void RootMemory::fill(MemoryCache& cache) noexcept {
   const std::uint64_t size = cache.is_registered_ ? chunk_size() : 0;
   cache.most_.store(kSlack * size, std::memory_order_relaxed);
-  if (chunk < size && AccountWords::take(root_, Component::kMemory, size - chunk)) {
-    chunk = size;
-  } else if (chunk > size) {
-    credit(chunk - size);
-    chunk = size;
-  }
-  cache.chunk_.store(chunk, std::memory_order_relaxed);
+  const std::int64_t missing = static_cast<std::int64_t>(size) - cache.chunk();
+  if (missing < 0)
+    credit(static_cast<std::uint64_t>(-missing));
+  else if (!AccountWords::take(root_, Component::kMemory, static_cast<std::uint64_t>(missing)))
+    return;
+  cache.limit_.store(cache.limit_.load(std::memory_order_relaxed) + missing, std::memory_order_relaxed);
+}
+
+// Moves the chunk to the root. Called by the owner.
+void RootMemory::give_back(MemoryCache& cache) noexcept {
+  const std::int64_t chunk = cache.chunk();
+  cache.limit_.store(cache.used_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  credit(static_cast<std::uint64_t>(chunk));
 }
 
 // The size that a chunk should have. Each recent failed recall halves the size: otherwise a task that repeatedly
@@ -146,30 +112,21 @@ std::uint64_t RootMemory::most_reachable() const noexcept {
 // Moves the chunks of all caches to the root. Each cache keeps nothing until its owner fills it again.
 void RootMemory::recall_chunks() noexcept {
   MemoryCache* const first = caches_.load(std::memory_order_relaxed);
-  for (MemoryCache* cache = first; cache != nullptr; cache = cache->next_)
-    cache->recalled_.exchange(1, std::memory_order_seq_cst);
-  platform::heavy_fence();
+  for (MemoryCache* cache = first; cache != nullptr; cache = cache->next_) {
+    cache->recalled_ = cache->limit_.load(std::memory_order_relaxed);
+    cache->limit_.store(MemoryCache::kRecalled, std::memory_order_relaxed);
+  }
+  platform::heavy_fence();  // partner: compiler_barrier() in MemoryCache
   std::uint64_t sum = 0;
   for (MemoryCache* cache = first; cache != nullptr; cache = cache->next_) {
-    await_leaving(*cache);
-    sum += cache->chunk_.exchange(0, std::memory_order_relaxed);
+    const std::int64_t limit = cache->recalled_, used = cache->used_.load(std::memory_order_relaxed);
+    // More used than the limit is a draw that the owner will take back.
+    const std::int64_t rest = used < limit ? limit - used : 0;
+    sum += static_cast<std::uint64_t>(rest);
     cache->most_.store(0, std::memory_order_relaxed);
-    // Release: pairs with the owner's load in enter(), after which it sees the chunk as we left it.
-    cache->recalled_.store(0, std::memory_order_release);
+    cache->limit_.store(limit - rest, std::memory_order_release);  // pairs with the acquire in credit_at_hand()
   }
   credit(sum);
-}
-
-// Waits until the owner has left the cache. The owner needs a few instructions for that, so the wait is long only if
-// its thread has lost its CPU there.
-void RootMemory::await_leaving(MemoryCache& cache) noexcept {
-  for (std::uint32_t tries = 0; cache.busy_.load(std::memory_order_acquire) != 0; ++tries) {
-    if (tries < kPatience) {
-      pause();
-    } else {
-      platform::wait(cache.busy_, 1, platform::now_ns() + kNapNs);  // a short sleep, since leave() wakes no thread
-    }
-  }
 }
 
 // ---- For any thread -----------------------------------------------------------------------------------------------
@@ -199,15 +156,15 @@ std::uint64_t RootMemory::left(const Account* account, Component component) cons
   if (left == kUnlimited || account->parent_ != nullptr || component != Component::kMemory) return left;
   std::uint64_t sum = left;
   for (const MemoryCache* cache = caches_.load(std::memory_order_acquire); cache != nullptr; cache = cache->next_)
-    sum += cache->chunk_.load(std::memory_order_relaxed);
+    if (const std::int64_t chunk = cache->chunk(); chunk > 0) sum += static_cast<std::uint64_t>(chunk);
   return sum;
 }
 
 void RootMemory::register_cache(MemoryCache& cache) noexcept {
+  if (!platform::has_heavy_fence()) return;
   const LockGuard guard(moves_);
   if (cache.is_registered_) return;
   cache.is_registered_ = true;
-  cache.is_fenced_by_others_ = platform::has_heavy_fence();
   registered_.fetch_add(1, std::memory_order_relaxed);
   if (cache.is_listed_) return;
   cache.is_listed_ = true;
@@ -219,8 +176,9 @@ void RootMemory::unregister_cache(MemoryCache& cache) noexcept {
   const LockGuard guard(moves_);
   if (!cache.is_registered_) return;
   cache.is_registered_ = false;
+  cache.most_.store(0, std::memory_order_relaxed);
   registered_.fetch_sub(1, std::memory_order_relaxed);
-  fill(cache, cache.chunk_.load(std::memory_order_relaxed));
+  give_back(cache);
 }
 
 }  // namespace janus

@@ -25,7 +25,7 @@ class RootMemory {
 
   // Any thread. take() and take_all() of any account; if the root's memory does not suffice, they recall the caches'
   // chunks first.
-  bool take(Account* account, Component component, std::uint64_t amount) noexcept;
+  [[gnu::noinline]] bool take(Account* account, Component component, std::uint64_t amount) noexcept;
   std::uint64_t take_all(Account* account, Component component) noexcept;
   // Of any account; for the root's memory with the caches' chunks.
   [[nodiscard]] std::uint64_t left(const Account* account, Component component) const noexcept;
@@ -36,6 +36,7 @@ class RootMemory {
   // Owner of the cache only.
   bool draw_cached(MemoryCache& cache, std::uint64_t bytes) noexcept;
   void credit_cached(MemoryCache& cache, std::uint64_t bytes) noexcept;
+  void cut(MemoryCache& cache) noexcept;  // when credit_at_hand() asks for it
   void register_cache(MemoryCache& cache) noexcept;
   void unregister_cache(MemoryCache& cache) noexcept;
 
@@ -44,15 +45,14 @@ class RootMemory {
 
  private:
   bool draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept;
-  [[gnu::noinline]] void credit_cutting(MemoryCache& cache, std::uint64_t bytes) noexcept;
   [[nodiscard]] std::uint64_t chunk_size() const noexcept;
-  static void await_leaving(MemoryCache& cache) noexcept;
   bool take_noting(std::uint64_t bytes) noexcept;
 
   // Under moves_.
   bool take_recalling(std::uint64_t bytes) noexcept;
   [[nodiscard]] std::uint64_t most_reachable() const noexcept;
-  void fill(MemoryCache& cache, std::uint64_t chunk) noexcept;
+  void fill(MemoryCache& cache) noexcept;
+  void give_back(MemoryCache& cache) noexcept;
   void recall_chunks() noexcept;
 
   std::atomic<std::uint64_t> least_left_{kUnlimited};  // statistics only; orders nothing

@@ -17,8 +17,9 @@ using janus::model::Fences;
 using janus::model::require;
 
 // 'd': draws 1, 'c': credits 1, 'D': draws all that the others leave, 'C': credits that. No draw is ever more than
-// `total` less the most that all others may hold, so a refusal is a mistake. The last thread, if `last_has_cache` is
-// false, has no cache.
+// `total` less the most that all others may hold, so a refusal is a mistake. A thread that begins with 'c' holds 1.
+// 'A': draws all that no other thread holds, or is crediting, at that moment; none draws at the same time.
+// 'T': takes what is there. 'm': draws 1 if it is there. The last thread, if `last_has_cache` is false, has no cache.
 struct CacheWorld {
   static constexpr unsigned kMax = 3;
   const char* programs[kMax];
@@ -26,7 +27,7 @@ struct CacheWorld {
   bool last_has_cache;
   Accounts accounts{};
   MemoryCache caches[kMax]{};
-  std::uint64_t outstanding = 0;
+  std::uint64_t outstanding = 0, held = 0;  // `held` counts what is being credited, too
 
   static constexpr std::uint64_t kTotal = 64;  // chunks of 4, or of 2 with two caches
 
@@ -40,21 +41,38 @@ struct CacheWorld {
     for (unsigned i = 0; i < threads(); ++i) {
       if (!has_cache(i)) continue;  // makes a chunk
       require(accounts.draw_memory(&caches[i], accounts.root(), 1), "the first is there");
-      accounts.credit_memory(&caches[i], accounts.root(), 1);
+      if (programs[i][0] == 'c') {
+        ++outstanding, ++held;
+      } else {
+        accounts.credit_memory(&caches[i], accounts.root(), 1);
+      }
     }
+  }
+
+  std::uint64_t amount_of(char what) const {
+    if (what == 'A') return kTotal - held;
+    return what == 'D' || what == 'C' ? kTotal - others_hold : 1;
+  }
+
+  void take(std::uint64_t amount) {
+    outstanding += amount, held += amount;
+    require(outstanding <= kTotal, "nothing is minted");
   }
 
   void run(unsigned thread) {
     MemoryCache* const cache = has_cache(thread) ? &caches[thread] : nullptr;
     for (const char* what = programs[thread]; *what != '\0'; ++what) {
-      const std::uint64_t amount = *what == 'd' || *what == 'c' ? 1 : kTotal - others_hold;
-      if (*what == 'd' || *what == 'D') {
-        require(accounts.draw_memory(cache, accounts.root(), amount), "what is there is not refused");
-        outstanding += amount;
-        require(outstanding <= kTotal, "nothing is minted");
-      } else {
+      const std::uint64_t amount = amount_of(*what);
+      if (*what == 'c' || *what == 'C') {
         outstanding -= amount;
         accounts.credit_memory(cache, accounts.root(), amount);
+        held -= amount;
+      } else if (*what == 'T') {
+        take(accounts.root_memory().take_all(accounts.root(), Component::kMemory));
+      } else {
+        const bool is_drawn = accounts.draw_memory(cache, accounts.root(), amount);
+        require(is_drawn || *what == 'm', "what is there is not refused");
+        if (is_drawn) take(amount);
       }
     }
   }
@@ -77,6 +95,8 @@ TEST(memory_cache_model, an_owner_and_one_who_calls_back) {
   REQUIRE(goes_well("draws", Fences::kHeavy, 2, false, "dd", "D"));
   REQUIRE(goes_well("draws and credits", Fences::kHeavy, 1, false, "dcd", "D"));
   REQUIRE(goes_well("called back twice", Fences::kHeavy, 1, false, "dcd", "DCD"));
+  REQUIRE(goes_well("called back twice in one draw", Fences::kHeavy, 0, false, "m", "TT"));
+  REQUIRE(goes_well("a credit is there when it is over", Fences::kHeavy, 2, false, "c", "DCA"));
 }
 
 TEST(memory_cache_model, two_owners) {

@@ -23,7 +23,7 @@ PLAIN_LOCK = "tests/models/plain_lock.cpp"
 LIFE = "rt/task/record/nursery_life.h"
 LOCAL = "rt/task/account/local_key.h"
 IDLE, PARKER = "rt/sched/idle.h", "rt/sched/parker.h"
-ACCOUNT, CACHE = "rt/budget/account_words.cpp", "rt/budget/root_memory.cpp"
+ACCOUNT, CACHE, CACHE_H = "rt/budget/account_words.cpp", "rt/budget/root_memory.cpp", "rt/budget/memory_cache.h"
 EXHAUSTION = "rt/task/account/exhaustion.cpp"
 ACCOUNT_H, ACCOUNTS_H, UNSERVED = "rt/budget/account.h", "rt/budget/accounts.h", "rt/budget/account_unserved.cpp"
 ACCOUNTS = [ACCOUNT, CACHE, "rt/budget/pool_charge.cpp", "rt/budget/accounts.cpp",
@@ -211,21 +211,21 @@ MISTAKES = [
             (EXHAUSTION, "    runtime.accounts.list_unserved(account);\n  queue.lock.unlock();", "    (void)0;\n  queue.lock.unlock();"),
             by="what_is_freed_is_offered_while_another_task_runs"),
 
-    mistake("memory_cache", "no heavy fence", (CACHE, "  platform::heavy_fence();\n", "")),
-    mistake("memory_cache", "an owner that is not fenced by others does not fence", (CACHE, "busy_.exchange(1, std::memory_order_seq_cst);",
-                                                                                     "busy_.store(1, std::memory_order_relaxed);")),
-    mistake("memory_cache", "the owner does not look whether it is called off",
-            (CACHE, "  if (recalled_.load(std::memory_order_seq_cst) == 0) [[likely]]\n    return true;", "  if (true) return true;")),
-    mistake("memory_cache", "who calls back does not wait for the owner", (CACHE, "    await_leaving(*cache);\n", "")),
-    mistake("memory_cache", "the owner is let in before its chunk is taken",
-            (CACHE, "    cache->recalled_.store(0, std::memory_order_release);\n", ""),
-            (CACHE, "    await_leaving(*cache);\n", "    await_leaving(*cache);\n    cache->recalled_.store(0, std::memory_order_release);\n")),
-    mistake("memory_cache", "the owner leaves before it has written its chunk",
-            (CACHE, "    if (suffices) cache.chunk_.store(chunk - bytes, std::memory_order_relaxed);\n    cache.leave();\n",
-             "    cache.leave();\n    if (suffices) cache.chunk_.store(chunk - bytes, std::memory_order_relaxed);\n")),
-    mistake("memory_cache", "a refill without the lock",
-            (CACHE, "bool RootMemory::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept {\n  const LockGuard guard(moves_);",
-             "bool RootMemory::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept {")),
+    mistake("memory_cache", "no heavy fence", (CACHE, "  platform::heavy_fence();", "  ")),
+    mistake("memory_cache", "the owner does not look again after a draw", (CACHE_H, "    if (more <= limit_.load(std::memory_order_relaxed)) [[likely]]\n", "")),
+    mistake("memory_cache", "the owner does not look again after a credit",
+            (CACHE_H, "    return static_cast<std::uint64_t>(chunk) <= most_.load(std::memory_order_relaxed);", "    (void)chunk;\n    return true;")),
+    mistake("memory_cache", "the owner keeps a draw that it makes again", (CACHE_H, "    used_.store(used, std::memory_order_relaxed);\n    return false;", "    return false;")),
+    mistake("memory_cache", "a recall does not stop the owner", (CACHE, "    cache->limit_.store(MemoryCache::kRecalled, std::memory_order_relaxed);\n", "")),
+    mistake("memory_cache", "a recall believes a draw that will be taken back", (CACHE, "used < limit ? limit - used : 0;", "limit - used;")),
+    mistake("memory_cache", "a recall lets the owner go on before the bound is lowered",
+            (CACHE, "    cache->most_.store(0, std::memory_order_relaxed);\n    cache->limit_.store(limit - rest, std::memory_order_release);",
+             "    cache->limit_.store(limit - rest, std::memory_order_release);\n    cache->most_.store(0, std::memory_order_relaxed);")),
+    mistake("memory_cache", "a chunk is taken twice", (CACHE, "cache->limit_.store(limit - rest, std::memory_order_release);",
+                                                     "cache->limit_.store(limit, std::memory_order_release);")),
+    mistake("memory_cache", "a refill without the lock", (CACHE, "  const LockGuard guard(moves_);\n  if (++fills_", "  if (++fills_")),
+    mistake("memory_cache", "a chunk is cut without the lock", (CACHE, "void RootMemory::cut(MemoryCache& cache) noexcept {\n  const LockGuard guard(moves_);",
+                                                             "void RootMemory::cut(MemoryCache& cache) noexcept {")),
 ]
 
 
