@@ -12,12 +12,14 @@
 
 namespace {
 
+constexpr std::size_t kDefaultAlign = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+
 std::atomic<std::new_handler> new_handler{nullptr};
 
 // Returns nullptr if there is no memory and no new handler that could free some.
 void* try_allocate(std::size_t bytes, std::size_t align) noexcept {
   for (;;) {
-    if (void* block = janus_alloc_aligned(align, bytes)) return block;
+    if (void* block = align == kDefaultAlign ? janus_alloc(bytes) : janus_alloc_aligned(align, bytes)) return block;
     const std::new_handler handler = new_handler.load(std::memory_order_acquire);  // pairs with set_new_handler
     if (handler == nullptr) return nullptr;
     handler();
@@ -29,8 +31,6 @@ void* allocate(std::size_t bytes, std::size_t align) noexcept {
   if (block == nullptr) janus_panic_because(JANUS_CAUSE_NO_MEMORY, "operator new: no memory");
   return block;
 }
-
-constexpr std::size_t kDefaultAlign = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/memory.cpp — blocks.
+// rt/abi/memory.cpp — blocks. docs/decisions/0324
 #include "rt/task/account/memory.h"
 #include "rt/abi/entry/entry.h"
 
@@ -44,6 +44,18 @@ Runtime* runtime_of_blocks(const Caller& me) noexcept {
   return block ? block.value : refuse_block(*runtime, block.error);
 }
 
+// As allocate_for(), for a caller that has paid for the call.
+[[gnu::noinline, gnu::cold]] void* allocate_again(Worker& worker, std::size_t size) noexcept {
+  put_fuel_back(worker, price::kCall);
+  return allocate_for(16, size);
+}
+
+[[gnu::noinline]] void free_unusual(void* block) noexcept {
+  if (block == nullptr) return;
+  const Caller me = enter_free();
+  if (Runtime* const runtime = runtime_or_own(nullptr, me)) release(*runtime, worker_in(*runtime, me), me.task, block);
+}
+
 }  // namespace
 
 }  // namespace janus
@@ -53,7 +65,15 @@ using namespace janus;
 extern "C" {
 
 void* janus_alloc(size_t size) {
-  return allocate_for(16, size);
+  if (size > kMaxTabled) [[unlikely]]
+    return allocate_for(16, size);
+  const Caller me = enter_fast();
+  if (me.task == nullptr) [[unlikely]]
+    return allocate_for(16, size);
+  void* const block = allocate_at_hand(*me.worker, *me.task, size);
+  if (block == nullptr) [[unlikely]]
+    return allocate_again(*me.worker, size);
+  return block;
 }
 
 void* janus_alloc_aligned(size_t align, size_t size) {
@@ -72,9 +92,8 @@ void* janus_realloc(void* block, size_t size) {
 }
 
 void janus_free(void* block) {
-  if (block == nullptr) return;
-  const Caller me = enter_free();
-  if (Runtime* const runtime = runtime_or_own(nullptr, me)) release(*runtime, worker_in(*runtime, me), me.task, block);
+  if (!is_usual_caller() || !release_at_hand(current_worker(), block)) [[unlikely]]
+    free_unusual(block);
 }
 
 }  // extern "C"

@@ -17,45 +17,18 @@ Misuse misuse_of(std::uint32_t tag, Holder holder) noexcept {
 
 // --- Allocation ------------------------------------------------------------------------------------------------------
 
-void* Heap::allocate(HeapCache* cache, Plan plan, std::size_t align, std::uint32_t tag) noexcept {
-  if (cache == nullptr || plan.kind != Kind::kSmall) [[unlikely]]
-    return allocate_slow(cache, plan, align, tag);
-  HeapCache::List& list = cache->lists_[plan.size_class];
-  if (list.hot != nullptr) [[likely]] {
-    if (void* const block = pop(list, plan.size_class, tag)) [[likely]]
-      return block;
-  }
-  return take_small(cache, plan.size_class, tag);
-}
-
-// Takes the first block of `list`, after checks for writes to it since it was freed. nullptr: its link was overwritten,
-// and nothing has changed.
-[[gnu::always_inline]] inline void* Heap::pop(HeapCache::List& list, unsigned size_class, std::uint32_t tag) noexcept {
-  FreeBlock* block = list.hot;
-  if (!block->is_intact()) [[unlikely]]
-    return nullptr;
-  Tag& its_tag = tag_at(chunk_of(block), block->tag_index());
-  if (its_tag.load(std::memory_order_relaxed) != kFreeTag) [[unlikely]]
-    end_for_damage("the free list leads to a block that somebody holds:", block);
-  // A write beyond the link does not damage the list, so it is only reported, and the block is used.
-  if (kHeapChecks && !is_still_filled(block, size_class_bytes(size_class))) report_written_after_free(block, 0);
-  list.hot = block->next();
-  list.count.store(list.count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-  its_tag.store(tag, std::memory_order_release);  // the heap's last access; pairs with take_over_tagged()
-  return block;
-}
-
-// Gives up all blocks of `list`: the link of the first was overwritten, and without it the others cannot be found.
+// Gives up all blocks of `list`: the link of the first was overwritten, and without it the others cannot be found. If it
+// was not, somebody holds that block, and the list cannot be trusted.
 [[gnu::noinline, gnu::cold]] void Heap::give_up(HeapCache::List& list, unsigned size_class) noexcept {
   const FreeBlock* const block = list.hot;
-  const std::uint32_t count = list.count.load(std::memory_order_relaxed);
-  list.hot = nullptr;
-  list.count.store(0, std::memory_order_relaxed);
+  if (block->is_intact()) end_for_damage("the free list leads to a block that somebody holds:", block);
+  const std::uint32_t count = hot_blocks(list, size_class);
+  set_hot(list, size_class, {nullptr, 0});
   central_[size_class].forget(count);
   report_written_after_free(block, count);
 }
 
-void* Heap::allocate_slow(HeapCache* cache, Plan plan, std::size_t align, std::uint32_t tag) noexcept {
+void* Heap::allocate(HeapCache* cache, Plan plan, std::size_t align, std::uint32_t tag) noexcept {
   switch (plan.kind) {
     case Kind::kSmall:
       return take_small(cache, plan.size_class, tag);
@@ -74,7 +47,8 @@ void* Heap::take_small(HeapCache* cache, unsigned size_class, std::uint32_t tag)
   HeapCache::List& list = cache->lists_[size_class];
   for (;;) {
     if (list.hot == nullptr && !refill(*cache, size_class)) return nullptr;
-    if (void* const block = pop(list, size_class, tag)) return block;
+    Tag* its_tag;
+    if (FreeBlock* const block = look_at_first(list, its_tag)) return take_first(list, size_class, block, its_tag, tag);
     give_up(list, size_class);
   }
 }
@@ -83,22 +57,23 @@ void* Heap::take_small(HeapCache* cache, unsigned size_class, std::uint32_t tag)
   for (;;) {
     FreeBlock* block = central_[size_class].take(pages_, size_class, 1).head;
     if (block == nullptr) return nullptr;
-    HeapCache::List alone{block, nullptr, 1, 0};
-    if (void* const taken = pop(alone, size_class, tag)) return taken;
+    HeapCache::List alone{};
+    set_hot(alone, size_class, {block, 1});
+    Tag* its_tag;
+    if (look_at_first(alone, its_tag) != nullptr) return take_first(alone, size_class, block, its_tag, tag);
     give_up(alone, size_class);
   }
 }
 
 // The hot list is empty: replaces it by the spare batch, or by one from the central list.
 bool Heap::refill(HeapCache& cache, unsigned size_class) noexcept {
-  link(cache);
+  if (cache.link_.pool == nullptr) link(cache);
   HeapCache::List& list = cache.lists_[size_class];
   CentralList::Chain chain{list.spare, list.spares.load(std::memory_order_relaxed)};
   list.spare = nullptr;
   list.spares.store(0, std::memory_order_relaxed);
   if (chain.head == nullptr) chain = central_[size_class].take(pages_, size_class, span_shape(size_class).batch);
-  list.hot = chain.head;
-  list.count.store(chain.count, std::memory_order_relaxed);
+  set_hot(list, size_class, chain);
   return chain.head != nullptr;
 }
 
@@ -121,17 +96,11 @@ void Heap::add_large(std::size_t delta) noexcept {
 
 // --- Freeing ---------------------------------------------------------------------------------------------------------
 
-// Rare cases are tail calls, so that the usual one saves no registers.
-Heap::Found Heap::free(HeapCache* cache, void* block) noexcept {
-  if (cache == nullptr || cache->link_.pool == nullptr || !pages_.owns(block)) [[unlikely]]
-    return free_from(Holder::kUser, cache, block);
-  BlockRef ref;
-  const Found found = claim(block, ref, Holder::kUser, kFreeTag);
-  if (found.misuse != Misuse::kNone) [[unlikely]]
-    return found;
-  if (ref.is_large()) [[unlikely]]
-    return free_large(block, found);
-  return push(*cache, block, ref, found);
+// If another thread freed the block after find_block(), its whole span may have been freed and its pages reused: then the
+// exchange changed a foreign word, which is restored. While we hold the block, its span cannot be freed.
+[[gnu::noinline, gnu::cold]] bool Heap::restore_tag(Tag& its_tag, std::uint32_t from, std::uint32_t to) noexcept {
+  (void)its_tag.compare_exchange_strong(to, from, std::memory_order_relaxed);
+  return false;
 }
 
 // Takes the block from `holder` by setting the bits of `added` in its tag.
@@ -139,39 +108,14 @@ Heap::Found Heap::free(HeapCache* cache, void* block) noexcept {
                                                       std::uint32_t added) noexcept {
   if (!find_block(block, ref)) [[unlikely]]
     return {0, kFreeTag, Misuse::kNoBlock};
-  Tag& its_tag = ref.tag();
-  std::uint32_t tag = its_tag.load(std::memory_order_relaxed);
+  const std::uint32_t tag = ref.tag().load(std::memory_order_relaxed);
   if (holder_of(tag) != holder) [[unlikely]]
     return {0, kFreeTag, misuse_of(tag, holder)};
-  if (!its_tag.compare_exchange_strong(tag, tag | added, std::memory_order_relaxed)) [[unlikely]]
+  if (!exchange_tag(block, ref, tag, tag | added)) [[unlikely]]
     return {0, kFreeTag, Misuse::kFreed};
-  // If another thread freed the block after find_block(), its whole span may have been freed and its pages reused: then
-  // the exchange changed a foreign word, which is restored. While we hold the block, its span cannot be freed.
-  if (!ref.is_current(block)) [[unlikely]] {
-    std::uint32_t changed = tag | added;
-    (void)its_tag.compare_exchange_strong(changed, tag, std::memory_order_relaxed);
-    return {0, kFreeTag, Misuse::kFreed};
-  }
   return {ref.bytes(), tag, Misuse::kNone};
 }
 
-[[gnu::always_inline]] inline Heap::Found Heap::push(HeapCache& cache, void* block, const BlockRef& ref,
-                                                     Found found) noexcept {
-  const unsigned size_class = ref.size_class();
-  HeapCache::List& list = cache.lists_[size_class];
-  const std::uint32_t count = list.count.load(std::memory_order_relaxed);
-  fill_free(block, found.bytes);
-  FreeBlock* free_block = static_cast<FreeBlock*>(block);
-  free_block->set(list.hot, ref.tag_index);
-  if (count >= span_shape(size_class).batch) [[unlikely]]
-    return set_aside(list, size_class, free_block, found);
-  list.hot = free_block;
-  list.count.store(count + 1, std::memory_order_relaxed);
-  return found;
-}
-
-// Frees any block. Called for the first free with a cache, by foreign threads, for huge blocks and for the runtime's
-// own.
 Heap::Found Heap::free_from(Holder holder, HeapCache* cache, void* block) noexcept {
   if (!pages_.owns(block)) return free_unusual(block, holder);
   BlockRef ref;
@@ -179,14 +123,18 @@ Heap::Found Heap::free_from(Holder holder, HeapCache* cache, void* block) noexce
   if (found.misuse != Misuse::kNone) return found;
   if (ref.is_large()) return free_large(block, found);
   if (cache != nullptr) {
-    link(*cache);
-    return push(*cache, block, ref, found);
+    if (cache->link_.pool == nullptr) link(*cache);
+    HeapCache::List& list = cache->lists_[ref.size_class()];
+    if (list.room.load(std::memory_order_relaxed) == 0) set_aside(list, ref.size_class());
+    push(list, block, ref);
+    return found;
   }
-  fill_free(block, found.bytes);
-  FreeBlock* alone = static_cast<FreeBlock*>(block);
-  alone->set(nullptr, ref.tag_index);
-  central_[ref.size_class()].give(pages_, ref.size_class(), {alone, 1});
+  central_[ref.size_class()].give(pages_, ref.size_class(), {make_free(block, ref, nullptr), 1});
   return found;
+}
+
+Heap::Found Heap::free(HeapCache* cache, void* block) noexcept {
+  return free_from(Holder::kUser, cache, block);
 }
 
 Heap::Found Heap::free_own(HeapCache* cache, void* block) noexcept {
@@ -200,16 +148,12 @@ Heap::Found Heap::free_own(HeapCache* cache, void* block) noexcept {
 // Called when a block is freed while the hot list is a whole batch: that becomes the spare, and the old spare goes to
 // the central list. Not done one block earlier, so that a task that allocates and frees in turn never does it twice in
 // a row.
-Heap::Found Heap::set_aside(HeapCache::List& list, unsigned size_class, FreeBlock* one_more, Found found) noexcept {
-  FreeBlock* surplus = list.spare;
-  const std::uint32_t count = list.spares.load(std::memory_order_relaxed);
+void Heap::set_aside(HeapCache::List& list, unsigned size_class) noexcept {
+  const CentralList::Chain surplus{list.spare, list.spares.load(std::memory_order_relaxed)};
   list.spare = list.hot;
-  list.spares.store(list.count.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  one_more->set(nullptr, one_more->tag_index());
-  list.hot = one_more;
-  list.count.store(1, std::memory_order_relaxed);
-  if (surplus != nullptr) central_[size_class].give(pages_, size_class, {surplus, count});
-  return found;
+  list.spares.store(hot_blocks(list, size_class), std::memory_order_relaxed);
+  set_hot(list, size_class, {nullptr, 0});
+  if (surplus.head != nullptr) central_[size_class].give(pages_, size_class, surplus);
 }
 
 // The address is in no chunk of the heap: nullptr, a huge block, or a misuse.
@@ -282,7 +226,7 @@ Heap::Found Heap::free_large(void* block, Found found) noexcept {
 // --- Caches ----------------------------------------------------------------------------------------------------------
 
 [[gnu::noinline, gnu::cold]] void Heap::link(HeapCache& cache) noexcept {
-  if (cache.link_.pool != nullptr) return;
+  for (unsigned c = 0; c < kSizeClasses; c++) set_hot(cache.lists_[c], c, {nullptr, 0});
   LockGuard guard(caches_lock_);
   caches_.add(cache, *this);
 }
@@ -297,10 +241,10 @@ Heap::Found Heap::free_large(void* block, Found found) noexcept {
   for (unsigned c = 0; c < kSizeClasses; c++) {
     HeapCache::List& list = cache.lists_[c];
     // Emptied before it is given: a list whose links turn out to be overwritten must not be given again.
-    const CentralList::Chain hot{list.hot, list.count.load(std::memory_order_relaxed)};
+    const CentralList::Chain hot{list.hot, hot_blocks(list, c)};
     const CentralList::Chain spare{list.spare, list.spares.load(std::memory_order_relaxed)};
     list.hot = list.spare = nullptr;
-    list.count.store(0, std::memory_order_relaxed);
+    list.room.store(0, std::memory_order_relaxed);
     list.spares.store(0, std::memory_order_relaxed);
     central_[c].give(pages_, c, hot);
     central_[c].give(pages_, c, spare);
@@ -321,8 +265,8 @@ void Heap::trim() noexcept {
   LockGuard guard(caches_lock_);
   for (HeapCache* cache = caches_.first(); cache != nullptr; cache = cache->link_.next)
     for (unsigned c = 0; c < kSizeClasses; c++)
-      bytes -= size_class_bytes(c) * (cache->lists_[c].count.load(std::memory_order_relaxed) +
-                                      std::size_t{cache->lists_[c].spares.load(std::memory_order_relaxed)});
+      bytes -= size_class_bytes(c) *
+               (hot_blocks(cache->lists_[c], c) + std::size_t{cache->lists_[c].spares.load(std::memory_order_relaxed)});
   return bytes;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/heap.h — the runtime's allocator. Small blocks (to 32 KiB) come from per-worker caches without an atomic
 // read-modify-write or a lock; large ones are runs of pages, huge ones (beyond 1 MiB) mappings. Any worker may free any
-// block: it goes into that worker's own cache, and surplus moves on in whole batches under a lock. docs/decisions/0130
+// block: it goes into that worker's own cache, and surplus moves on in whole batches under a lock.
+// docs/decisions/0130, 0324
 //
 // Every block has a tag: the account that it is charged to, and whether the runtime itself holds it. The amount charged
 // is what size_of() returns, and plan_for() before the allocation. The heap itself knows no accounts.
@@ -18,10 +19,12 @@
 #include <type_traits>
 
 #include <arch/cpu.h>
+#include <arch/opaque.h>
 #include "rt/base/lock_rank.h"
 #include "rt/base/watched.h"
 #include "rt/mem/cache_list.h"
 #include "rt/mem/central_list.h"
+#include "rt/mem/free_block.h"
 #include "rt/mem/huge_table.h"
 #include "rt/mem/misuse.h"
 #include "rt/mem/page_heap.h"
@@ -31,7 +34,7 @@ namespace janus {
 
 class Heap;
 
-// One worker's free blocks. Owner only; all zero bytes are a valid empty cache. It belongs to one heap from the first
+// One worker's free blocks. Owner only; all zero bytes are a valid empty cache, whose lists have no room. It belongs to one heap from the first
 // use to Heap::flush(). A full list becomes the spare as a whole, so that no list is ever walked.
 class alignas(arch::kCacheLine) HeapCache {
  private:
@@ -40,10 +43,10 @@ class alignas(arch::kCacheLine) HeapCache {
   struct List {
     FreeBlock* hot;                     // last in, first out
     FreeBlock* spare;                   // nullptr, or one whole batch
-    std::atomic<std::uint32_t> count;   // blocks in `hot`; other threads read it for the statistics
+    std::atomic<std::uint32_t> room;    // what `hot` lacks of a batch; other threads read it for the statistics
     std::atomic<std::uint32_t> spares;  // blocks in `spare`
   };
-  List lists_[kSizeClasses] = {};
+  List lists_[kSizeClasses + 1] = {};  // the last one, of large blocks, never has room
   CacheList<Heap, HeapCache>::Link link_;
 };
 
@@ -96,6 +99,15 @@ class Heap {
     note_asked(plan, bytes);
     return allocate(cache, plan, align, tag);
   }
+
+  // The usual case of allocate(), without a call and in two steps: look_at_hand() finds a small block in a list that is
+  // not empty (nullptr: this is no such case), and take_at_hand() takes it. `its_tag` is the block's.
+  [[nodiscard]] static FreeBlock* look_at_hand(HeapCache& cache, unsigned size_class, Tag*& its_tag) noexcept;
+  static void* take_at_hand(HeapCache& cache, unsigned size_class, FreeBlock* block, Tag* its_tag,
+                            std::uint32_t tag) noexcept;
+  // The usual case of free(), without a call: a user's small block with this tag, and a list with room. False: it is no
+  // such case, and nothing has changed.
+  [[nodiscard]] bool free_at_hand(HeapCache& cache, void* block, std::uint32_t tag, std::size_t& bytes) noexcept;
 
   // The size and tag (account) of a block, or why it was refused.
   struct Found {
@@ -160,27 +172,37 @@ class Heap {
   [[nodiscard]] std::size_t asked_for(const void* block) noexcept;  // arch/hosted/heap.cpp
   [[nodiscard]] static Plan plan_unusual(std::size_t bytes, std::size_t align) noexcept;
 
-  // noinline: rare paths must not cost the fast paths registers.
-  [[nodiscard, gnu::noinline]] void* allocate_slow(HeapCache* cache, Plan plan, std::size_t align,
-                                                   std::uint32_t tag) noexcept;
   [[nodiscard, gnu::noinline]] void* take_small(HeapCache* cache, unsigned size_class, std::uint32_t tag) noexcept;
   [[nodiscard]] void* take_foreign(unsigned size_class, std::uint32_t tag) noexcept;
   [[nodiscard]] bool refill(HeapCache& cache, unsigned size_class) noexcept;
-  [[nodiscard]] void* pop(HeapCache::List& list, unsigned size_class, std::uint32_t tag) noexcept;
+  [[nodiscard]] static FreeBlock* look_at_first(const HeapCache::List& list, Tag*& its_tag) noexcept;
+  static void* take_first(HeapCache::List& list, unsigned size_class, FreeBlock* block, Tag* its_tag,
+                          std::uint32_t tag) noexcept;
   void give_up(HeapCache::List& list, unsigned size_class) noexcept;
   [[nodiscard]] void* take_large(std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept;
 
+  static bool restore_tag(Tag& its_tag, std::uint32_t from, std::uint32_t to) noexcept;
+  [[nodiscard]] static bool exchange_tag(void* block, const BlockRef& ref, std::uint32_t from,
+                                         std::uint32_t to) noexcept;
   [[nodiscard]] static Found claim(void* block, BlockRef& ref, Holder holder, std::uint32_t added) noexcept;
   [[nodiscard, gnu::noinline]] Found free_from(Holder holder, HeapCache* cache, void* block) noexcept;
   [[nodiscard, gnu::noinline]] Found free_unusual(void* block, Holder holder) noexcept;
   [[nodiscard, gnu::noinline]] Found free_large(void* block, Found found) noexcept;
-  [[nodiscard]] Found push(HeapCache& cache, void* block, const BlockRef& ref, Found found) noexcept;
-  [[nodiscard, gnu::noinline]] Found set_aside(HeapCache::List& list, unsigned size_class, FreeBlock* one_more,
-                                               Found found) noexcept;
+  static FreeBlock* make_free(void* block, const BlockRef& ref, FreeBlock* next) noexcept;
+  static void push(HeapCache::List& list, void* block, const BlockRef& ref) noexcept;
+  [[nodiscard]] static std::uint32_t hot_blocks(const HeapCache::List& list, unsigned size_class) noexcept {
+    return span_shape(size_class).batch - list.room.load(std::memory_order_relaxed);
+  }
+  [[gnu::noinline]] void set_aside(HeapCache::List& list, unsigned size_class) noexcept;
   [[nodiscard]] unsigned take_over_at(Walk& walk, HeapChunk* chunk, const TagFilter& is_meant, void** out,
                                       unsigned most) noexcept;
   [[nodiscard]] bool resize_large(Span* span, std::size_t bytes) noexcept;
   void add_large(std::size_t delta) noexcept;
+
+  static void set_hot(HeapCache::List& list, unsigned size_class, CentralList::Chain chain) noexcept {
+    list.hot = chain.head;
+    list.room.store(span_shape(size_class).batch - chain.count, std::memory_order_relaxed);
+  }
 
   void link(HeapCache& cache) noexcept;
   void unlink(HeapCache& cache) noexcept;
@@ -192,5 +214,77 @@ class Heap {
   CacheList<Heap, HeapCache> caches_;
   CentralList central_[kSizeClasses];
 };
+
+// --- What is at hand -------------------------------------------------------------------------------------------------
+
+// Looks at the first block of a list that is not empty, for writes to it since it was freed. nullptr: its link was
+// overwritten, or somebody holds it.
+[[gnu::always_inline]] inline FreeBlock* Heap::look_at_first(const HeapCache::List& list, Tag*& its_tag) noexcept {
+  FreeBlock* const block = list.hot;
+  if (!block->is_intact()) [[unlikely]]
+    return nullptr;
+  its_tag = &tag_at(chunk_of(block), block->tag_index());
+  return its_tag->load(std::memory_order_relaxed) == kFreeTag ? block : nullptr;
+}
+
+[[gnu::always_inline]] inline void* Heap::take_first(HeapCache::List& list, unsigned size_class, FreeBlock* block,
+                                                     Tag* its_tag, std::uint32_t tag) noexcept {
+  // A write beyond the link does not damage the list, so it is only reported, and the block is used.
+  if (kHeapChecks && !is_still_filled(block, size_class_bytes(size_class))) report_written_after_free(block, 0);
+  list.hot = block->next();
+  list.room.store(list.room.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  its_tag->store(tag, std::memory_order_release);  // the heap's last access; pairs with take_over_tagged()
+  return block;
+}
+
+[[gnu::always_inline]] inline FreeBlock* Heap::look_at_hand(HeapCache& cache, unsigned size_class,
+                                                            Tag*& its_tag) noexcept {
+  const HeapCache::List& list = cache.lists_[size_class];
+  return list.hot != nullptr ? look_at_first(list, its_tag) : nullptr;
+}
+
+[[gnu::always_inline]] inline void* Heap::take_at_hand(HeapCache& cache, unsigned size_class, FreeBlock* block,
+                                                       Tag* its_tag, std::uint32_t tag) noexcept {
+  return take_first(cache.lists_[size_class], size_class, block, its_tag, tag);
+}
+
+// Changes the tag of a block that was found by its address. False: somebody else has changed it before.
+[[gnu::always_inline]] inline bool Heap::exchange_tag(void* block, const BlockRef& ref, std::uint32_t from,
+                                                      std::uint32_t to) noexcept {
+  Tag& its_tag = ref.tag();
+  std::uint32_t expected = from;
+  if (!its_tag.compare_exchange_strong(expected, to, std::memory_order_relaxed)) [[unlikely]]
+    return false;
+  if (ref.is_current(block)) [[likely]]
+    return true;
+  return restore_tag(its_tag, from, to);
+}
+
+// Writes what a free block holds into a block that nobody holds.
+[[gnu::always_inline]] inline FreeBlock* Heap::make_free(void* block, const BlockRef& ref, FreeBlock* next) noexcept {
+  fill_free(block, ref.shape().block_bytes);
+  auto* const free_block = static_cast<FreeBlock*>(block);
+  free_block->set(next, ref.tag_index());
+  return free_block;
+}
+
+// Puts a block that nobody holds into a list that has room.
+[[gnu::always_inline]] inline void Heap::push(HeapCache::List& list, void* block, const BlockRef& ref) noexcept {
+  list.hot = make_free(block, ref, list.hot);
+  list.room.store(list.room.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+}
+
+[[gnu::always_inline]] inline bool Heap::free_at_hand(HeapCache& cache, void* block, std::uint32_t tag,
+                                                      std::size_t& bytes) noexcept {
+  BlockRef ref;
+  if (!pages_.owns(block) || !find_block(block, ref)) [[unlikely]]
+    return false;
+  HeapCache::List& list = *arch::opaque(&cache.lists_[ref.size_class()]);
+  if (list.room.load(std::memory_order_relaxed) == 0 || !exchange_tag(block, ref, tag, kFreeTag)) [[unlikely]]
+    return false;
+  push(list, block, ref);
+  bytes = ref.shape().block_bytes;
+  return true;
+}
 
 }  // namespace janus

@@ -220,10 +220,12 @@ inline constexpr unsigned kTagIndexBits = kChunkShift - 2;
 // The heap's data of a block that was found by its address.
 struct BlockRef {
   HeapChunk* chunk;
-  std::uint64_t tag_index;
+  std::uint64_t number;  // of the block in its span
   PageEntry entry;
 
-  [[nodiscard]] Tag& tag() const noexcept { return tag_at(chunk, tag_index); }
+  [[nodiscard]] const SpanShape& shape() const noexcept { return kSpanShapes.by_kind[entry.kind()]; }
+  [[nodiscard]] std::uint64_t tag_index() const noexcept { return first_tag(entry.first_page(), shape()) + number; }
+  [[nodiscard]] Tag& tag() const noexcept { return tag_at(chunk, tag_index()); }
   // Whether the pages are still what they were when the block was found.
   [[nodiscard]] bool is_current(const void* block) const noexcept {
     return chunk->entries[page_of(block)].load(std::memory_order_relaxed) == entry;
@@ -232,7 +234,7 @@ struct BlockRef {
   [[nodiscard]] unsigned size_class() const noexcept { return entry.kind() - 1; }
   [[nodiscard]] Span* span() const noexcept { return &chunk->spans[entry.first_page()]; }
   [[nodiscard]] std::size_t bytes() const noexcept {
-    return is_large() ? span()->pages * kPageBytes : kSpanShapes.by_kind[entry.kind()].block_bytes;
+    return is_large() ? span()->pages * kPageBytes : shape().block_bytes;
   }
 };
 
@@ -244,7 +246,7 @@ struct BlockRef {
   const SpanShape& shape = kSpanShapes.by_kind[entry.kind()];
   const std::uint64_t offset = address_of(address) % kChunkBytes - std::uint64_t{entry.first_page()} * kPageBytes;
   const std::uint64_t number = offset * shape.reciprocal >> 32;
-  out = {chunk, first_tag(entry.first_page(), shape) + number, entry};
+  out = {chunk, number, entry};
   return number * shape.block_bytes == offset && number < shape.blocks;
 }
 

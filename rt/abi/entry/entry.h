@@ -72,13 +72,16 @@ struct Caller {
   return me;
 }
 
+// Whether the calling thread is a worker for sure, and no check needs attention.
+[[gnu::always_inline]] inline bool is_usual_caller() noexcept {
+  return every_thread_is_worker && !arch::stack_is_below_slot<offsetof(WorkerSlot, stack_limit)>();
+}
+
 // Charges nothing: for janus_yield, whose price has a rule of its own, and for calls that charge later.
 [[gnu::always_inline]] inline Caller enter_yield() noexcept {
-  if (!every_thread_is_worker) [[unlikely]]
+  if (!is_usual_caller()) [[unlikely]]
     return {nullptr, nullptr};
   Worker* const worker = &current_worker();
-  if (arch::stack_pointer() < reinterpret_cast<std::uintptr_t>(worker->stack_limit)) [[unlikely]]
-    return {nullptr, nullptr};
   return {worker, current_task(*worker)};
 }
 

@@ -132,6 +132,10 @@ void credit(Runtime& runtime, Worker* worker, const Heap::Found& freed) noexcept
 
 }  // namespace
 
+[[gnu::noinline, gnu::cold]] void cut_chunk(Worker& worker) noexcept {
+  worker.runtime->accounts.cut(worker.memory);
+}
+
 OrError<void*> allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, std::size_t align) noexcept {
   return allocate_for(0, runtime, worker, task, bytes, align);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/account/memory.h — blocks that an account pays for: the account of the allocating task, which is credited
-// when any task frees the block. Outside tasks the root account pays.
+// when any task frees the block. Outside tasks the root account pays. docs/decisions/0324
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,29 @@ OrError<void*> allocate(Runtime& runtime, Worker* worker, Task* task, std::size_
 // the task panics; outside tasks the program aborts.
 OrError<void*> reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes) noexcept;
 void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept;
+
+void cut_chunk(Worker& worker) noexcept;
+// The usual cases of allocate() and release(): a task on the root's account, and a small block (kMaxTabled), which the
+// worker has at hand or takes back. nullptr or false: it is no such case, and nothing has changed.
+[[gnu::always_inline]] inline void* allocate_at_hand(Worker& worker, const Task& task, std::size_t bytes) noexcept {
+  if (!Heap::kHasPages || task.account->parent() != nullptr) [[unlikely]]
+    return nullptr;
+  const unsigned size_class = size_class_of(bytes);
+  Tag* its_tag;
+  FreeBlock* const block = Heap::look_at_hand(worker.heap, size_class, its_tag);
+  if (block == nullptr || !worker.memory.draw_at_hand(span_shape(size_class).block_bytes)) [[unlikely]]
+    return nullptr;
+  return Heap::take_at_hand(worker.heap, size_class, block, its_tag, kRootIndex);
+}
+[[gnu::always_inline]] inline bool release_at_hand(Worker& worker, void* block) noexcept {
+  if (!Heap::kHasPages) return false;
+  std::size_t paid;
+  if (!worker.runtime->heap.free_at_hand(worker.heap, block, kRootIndex, paid)) [[unlikely]]
+    return false;
+  if (!worker.memory.credit_at_hand(paid)) [[unlikely]]
+    cut_chunk(worker);
+  return true;
+}
 
 // As allocate(), for a block that the runtime holds on the task's behalf, so that no user can free it.
 OrError<void*> allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes) noexcept;

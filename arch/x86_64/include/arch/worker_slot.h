@@ -37,6 +37,14 @@ template <std::size_t Offset>
   return negative;
 }
 
+// Whether the stack pointer is below the address in the slot.
+template <std::size_t Offset>
+[[nodiscard, gnu::always_inline]] inline bool stack_is_below_slot() noexcept {
+  bool below;
+  asm volatile("cmpq %%gs:%c1, %%rsp" : "=@ccb"(below) : "i"(Offset));
+  return below;
+}
+
 // FSGSBASE; only if the kernel allows these instructions in user code, else they are illegal.
 [[nodiscard, gnu::always_inline]] inline std::uint64_t read_gs_base() noexcept {
   std::uint64_t base;
