@@ -40,15 +40,19 @@ FUNC(janus_context_switch)
     CFI_SAVED_AT(DWARF_R14, DWARF_RDI, JANUS_CONTEXT_R14)
     CFI_SAVED_AT(DWARF_R15, DWARF_RDI, JANUS_CONTEXT_R15)
 
-    // Loading the control words costs as much as all the rest, and they are nearly always the same on both sides.
+    // The control words are nearly always the same on both sides. Some processors load mxcsr quickly, but are slow to
+    // read a word that stmxcsr has just stored; on others it is the other way round.
+    cmpb    $0, janus_loads_mxcsr_quickly(%rip)
+    jnz     .Lload_mxcsr
     mov     JANUS_CONTEXT_MXCSR(%rdi), %eax
     xor     JANUS_CONTEXT_MXCSR(%rsi), %eax
-    and     $JANUS_MXCSR_CONTROL_BITS, %eax
+    test    $JANUS_MXCSR_CONTROL_BITS, %eax
+    jnz     .Lload_mxcsr
+.Lmxcsr_is_right:
     movzwl  JANUS_CONTEXT_FCW(%rdi), %ecx
-    xor     JANUS_CONTEXT_FCW(%rsi), %cx
-    or      %ecx, %eax
-    jnz     .Lload_fp_control
-.Lfp_control_is_right:
+    cmp     JANUS_CONTEXT_FCW(%rsi), %cx
+    jne     .Lload_fcw
+.Lfcw_is_right:
 
     mov     JANUS_CONTEXT_RBX(%rsi), %rbx
     mov     JANUS_CONTEXT_RBP(%rsi), %rbp
@@ -69,14 +73,15 @@ FUNC(janus_context_switch)
     .cfi_register DWARF_RIP, DWARF_RCX
     jmp     *%rcx                               // a ret here mispredicts: docs/decisions/0001
 
-.Lload_fp_control:
+.Lload_mxcsr:
     .cfi_restore_state
     ldmxcsr JANUS_CONTEXT_MXCSR(%rsi)
-    test    %ecx, %ecx
-    jz      .Lfp_control_is_right
+    jmp     .Lmxcsr_is_right
+
+.Lload_fcw:
     fnclex                                      // slow, but a flag that `from` left would trap in `to` if `to` unmasks it
     fldcw   JANUS_CONTEXT_FCW(%rsi)
-    jmp     .Lfp_control_is_right
+    jmp     .Lfcw_is_right
 END(janus_context_switch)
 
 // A stack walker looks up the byte before a return address. In a fiber that has not started, the return addresses are

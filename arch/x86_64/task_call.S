@@ -36,15 +36,12 @@ FUNC(janus_task_call)
 
 .Lreturned:                                     // janus_task_abandon joins here
     // A task that leaves another rounding mode must not change the arithmetic of the task that ran it on its own stack.
-    stmxcsr -8(%rsp)
+    // Loading mxcsr costs no more than storing it for a comparison.
+    ldmxcsr JANUS_TASK_FRAME_MXCSR(%rsp)
     fnstcw  -4(%rsp)
-    mov     -8(%rsp), %ecx
-    xor     JANUS_TASK_FRAME_MXCSR(%rsp), %ecx
-    and     $JANUS_MXCSR_CONTROL_BITS, %ecx
     movzwl  -4(%rsp), %edx
-    xor     JANUS_TASK_FRAME_FCW(%rsp), %dx
-    or      %edx, %ecx
-    jnz     .Lload_callers
+    cmp     JANUS_TASK_FRAME_FCW(%rsp), %dx
+    jne     .Lload_callers_fcw
 .Lleave:
     mov     JANUS_TASK_FRAME_RBP(%rsp), %rbp
     .cfi_remember_state
@@ -65,10 +62,7 @@ FUNC(janus_task_call)
     fldcw   -4(%rsp)
     jmp     .Lcall
 
-.Lload_callers:
-    ldmxcsr JANUS_TASK_FRAME_MXCSR(%rsp)
-    test    %edx, %edx
-    jz      .Lleave
+.Lload_callers_fcw:
     fnclex
     fldcw   JANUS_TASK_FRAME_FCW(%rsp)
     jmp     .Lleave

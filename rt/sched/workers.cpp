@@ -32,6 +32,7 @@ void name_worker(char* out, unsigned index) noexcept {
 
 bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool with_caller,
                       unsigned& started) noexcept {
+  arch::choose_switch();
   stacks_ = &stacks;
   is_always_slow_ = options.deterministic || !platform::has_heavy_fence();
   has_caller_ = with_caller;

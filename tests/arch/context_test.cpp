@@ -12,6 +12,8 @@
 #include "tests/arch/probe.h"
 #include "tests/harness/test.h"
 
+extern "C" bool janus_loads_mxcsr_quickly;
+
 namespace {
 
 using janus::arch::Context;
@@ -118,14 +120,17 @@ TEST(context, the_chain_of_frame_pointers_ends_at_the_entry_function) {
 }
 
 TEST(context, a_fresh_fiber_has_default_floating_point_control) {
-  set_mxcsr(kDefaultMxcsr | kRoundUp);
-  set_fcw(kDefaultFcw | kRoundUpX87);
-  enter_probe(0);
-  set_mxcsr(kDefaultMxcsr);
-  set_fcw(kDefaultFcw);
-  CHECK_EQ(entered.mxcsr & kMxcsrControlBits, kDefaultMxcsr & kMxcsrControlBits);
-  CHECK_EQ(entered.fcw, kDefaultFcw);
-  CHECK_EQ(entered.flags & kDirectionFlag, 0);
+  for (const bool quickly : {false, true}) {
+    janus_loads_mxcsr_quickly = quickly;
+    set_mxcsr(kDefaultMxcsr | kRoundUp);
+    set_fcw(kDefaultFcw | kRoundUpX87);
+    enter_probe(0);
+    set_mxcsr(kDefaultMxcsr);
+    set_fcw(kDefaultFcw);
+    CHECK_EQ(entered.mxcsr & kMxcsrControlBits, kDefaultMxcsr & kMxcsrControlBits);
+    CHECK_EQ(entered.fcw, kDefaultFcw);
+    CHECK_EQ(entered.flags & kDirectionFlag, 0);
+  }
 }
 
 TEST(context, the_result_reaches_what_comes_after) {
@@ -229,11 +234,14 @@ std::int64_t round_up_and_bounce(void*) {
 }
 
 TEST(context, every_fiber_has_its_own_rounding) {
-  one.start(round_up_and_bounce, nullptr);
-  for (int i = 0; i < 3; ++i) {
-    janus_context_switch(&home, &one.context);
-    CHECK_EQ(mxcsr() & kMxcsrControlBits, kDefaultMxcsr);
-    CHECK_EQ(fcw(), kDefaultFcw);
+  for (const bool quickly : {false, true}) {
+    janus_loads_mxcsr_quickly = quickly;
+    one.start(round_up_and_bounce, nullptr);
+    for (int i = 0; i < 3; ++i) {
+      janus_context_switch(&home, &one.context);
+      CHECK_EQ(mxcsr() & kMxcsrControlBits, kDefaultMxcsr);
+      CHECK_EQ(fcw(), kDefaultFcw);
+    }
   }
 }
 

@@ -43,10 +43,12 @@ Image::Image(const std::string& path) {
       code_.push_back({section.sh_addr, records<std::uint8_t>(file_, section.sh_offset, section.sh_size)});
     if (section.sh_type != SHT_SYMTAB) continue;
     const auto& names = sections[section.sh_link];
-    for (const auto& symbol : records<Elf64_Sym>(file_, section.sh_offset, section.sh_size / sizeof(Elf64_Sym)))
-      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF)
-        functions_.push_back({reinterpret_cast<const char*>(file_.data() + names.sh_offset + symbol.st_name),
-                              symbol.st_value, symbol.st_size});
+    for (const auto& symbol : records<Elf64_Sym>(file_, section.sh_offset, section.sh_size / sizeof(Elf64_Sym))) {
+      if (symbol.st_shndx == SHN_UNDEF) continue;
+      const auto* const name = reinterpret_cast<const char*>(file_.data() + names.sh_offset + symbol.st_name);
+      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC) functions_.push_back({name, symbol.st_value, symbol.st_size});
+      if (ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT) variables_.emplace(name, symbol.st_value);
+    }
   }
   if (functions_.empty()) give_up(path + " has no symbol table");
   std::ranges::sort(functions_, {}, &Function::address);
@@ -63,6 +65,12 @@ const Function& Image::function(const std::string& name) const {
   const auto found = std::ranges::find(functions_, name, &Function::name);
   if (found == functions_.end()) give_up("no function " + name);
   return *found;
+}
+
+std::uint64_t Image::variable(const std::string& name) const {
+  const auto found = variables_.find(name);
+  if (found == variables_.end()) give_up("no variable " + name);
+  return found->second;
 }
 
 }  // namespace witness

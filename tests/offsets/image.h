@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// image.h — a linked program as a file: the bytes at an address, and the functions of the symbol table.
+// image.h — a linked program as a file: the bytes at an address, and the functions and variables of the symbol table.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,8 @@ class Image {
   [[nodiscard]] bool has_thread_local_storage() const { return has_thread_local_storage_; }
   // Ends the process with a message if there is no such function.
   [[nodiscard]] const Function& function(const std::string& name) const;
+  // The address of a variable; ends the process with a message if there is no such variable.
+  [[nodiscard]] std::uint64_t variable(const std::string& name) const;
 
  private:
   struct Code {
@@ -38,6 +40,7 @@ class Image {
   std::vector<std::uint8_t> file_;
   std::vector<Code> code_;
   std::vector<Function> functions_;
+  std::map<std::string, std::uint64_t> variables_;
   bool has_thread_local_storage_ = false;
 };
 

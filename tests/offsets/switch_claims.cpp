@@ -46,8 +46,6 @@ std::string restored(const Path& path) {
 
 const std::string kMxcsrOfTarget = content("rsi", offsetof(Context, mxcsr)).text();
 const std::string kFcwOfTarget = content("rsi", offsetof(Context, fcw)).text();
-const std::string kFcwDiffers = "xor(fcw," + kFcwOfTarget + ")";
-
 // The jumps taken and the control words loaded, in order, as a text.
 std::string story(const Path& path) {
   std::string told;
@@ -56,13 +54,18 @@ std::string story(const Path& path) {
   return told;
 }
 
-// The expected texts: nothing is loaded, or mxcsr alone, or both, depending on which words differ.
-std::vector<std::string> stories_that_must_be_told() {
-  const std::string differ = "jnz or(and(xor(mxcsr," + kMxcsrOfTarget + ")," +
-                             std::to_string(janus::arch::kMxcsrControlBits) + ")," + kFcwDiffers + "); ldmxcsr " +
-                             kMxcsrOfTarget + "; ";
-  return {"", differ + "jz test(" + kFcwDiffers + "," + kFcwDiffers + "); ",
-          differ + "fnclex 0; fldcw " + kFcwOfTarget + "; "};
+// The expected texts. mxcsr is loaded where that is quick, elsewhere if its control bits differ; the x87 word is loaded
+// if it differs. `quick` is the address of janus_loads_mxcsr_quickly.
+std::vector<std::string> stories_that_must_be_told(std::uint64_t quick) {
+  const std::string load = "ldmxcsr " + kMxcsrOfTarget + "; ";
+  const std::string is_quick = "jnz cmp([" + std::to_string(quick) + "],0); ";
+  const std::string differs =
+      "jnz test(xor(mxcsr," + kMxcsrOfTarget + ")," + std::to_string(janus::arch::kMxcsrControlBits) + "); ";
+  const std::string load_fcw = "jnz cmp(fcw," + kFcwOfTarget + "); fnclex 0; fldcw " + kFcwOfTarget + "; ";
+  std::vector<std::string> all;
+  for (const std::string& mxcsr : {std::string(), differs + load, is_quick + load})
+    for (const std::string& fcw : {std::string(), load_fcw}) all.push_back(mxcsr + fcw);
+  return all;
 }
 
 void check_switch_path(const Path& path, Report& report) {
@@ -107,7 +110,7 @@ std::int64_t alignment(const Event& event, std::int64_t start) {
 }  // namespace
 
 void check_switch(const Image& image, Report& report) {
-  auto wanted = stories_that_must_be_told();
+  auto wanted = stories_that_must_be_told(image.variable("janus_loads_mxcsr_quickly"));
   for (const auto& path : run(image, image.function("janus_context_switch").address)) {
     check_switch_path(path, report);
     report.claim("switch: loads the control words that differ", std::erase(wanted, story(path)) == 1, story(path));

@@ -36,6 +36,10 @@ inline constexpr std::uint16_t kDefaultFcw = 0x037f;
 // The bits of mxcsr that a callee preserves; the rest are sticky exception flags, which no call preserves.
 inline constexpr std::uint32_t kMxcsrControlBits = 0xffc0;
 
+// Chooses how janus_context_switch sees that mxcsr is right; any number of times, by any thread. Switches are correct
+// without it.
+void choose_switch() noexcept;
+
 // Makes `context` a fiber that, switched to, runs entry(arg) on the stack below `stack_top` (rounded down to 16), then
 // calls finished() with its result, which must not return. Writes 24 bytes of that stack. A fresh fiber has default
 // mxcsr and x87 control word.
