@@ -48,7 +48,7 @@ struct alignas(64) Channel {
   BiasedLock lock;  // guards what follows; has no owner in a free record
   ChannelState state;
   std::uint32_t element_bytes;
-  List<ChannelWait> receivers, senders;  // at most one of them is not empty
+  List<ChannelWait> receivers, senders;  // at least one of them is empty
   std::size_t count;                     // of elements in the buffer
   std::size_t first;
   std::size_t capacity;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/record/nursery.h — a scope that cannot end before its children.
 //
-// INVARIANT nursery-ends-once: exactly one atomic operation on `word` makes it terminal, after the last child has
-// ended, and nothing is spawned after that. Terminal is a property of the word: shared, closed, and no child counted.
+// INVARIANT nursery-ends-once: after the last child has ended, exactly one atomic operation on `word` makes it
+// terminal, or the owner ends the nursery alone (NurseryLife::end_alone()); nothing is spawned after that. Terminal is
+// a property of the word: shared, closed or cancelled, and no child counted.
 //
 // Children are counted in two places. While the nursery is *private*, `owner_worker` is the worker that its owner runs
 // on, and spawns and ends on that worker are counted in `local_count` with plain arithmetic; all others in `word`. So
 // the count in `word` alone may be negative, and only the sum means anything. Before the owner leaves its worker, and
-// when it awaits, the nursery becomes *shared*: `local_count` moves into `word` for good. Each worker compares
-// `owner_worker` only with itself, and it changes only on that worker, so no worker sees it change midway.
+// when it awaits a nursery that it cannot end alone, the nursery becomes *shared*: `local_count` moves into `word` for
+// good. Each worker compares `owner_worker` only with itself, and it changes only on that worker, so no worker sees it
+// change midway.
 // docs/decisions/0070
 #pragma once
 
@@ -35,7 +37,7 @@ struct NurseryTraits {
   bool owns_account : 1 = false;
   bool reclaims_blocks : 1 = false;  // with an account of its own: blocks that are charged to it at the end are freed
   // The record has to be cleaned when the nursery is destroyed: of an account, records, a failure or a name. Written
-  // under `lock`, or by the task that opens the nursery.
+  // under `lock`, or while the nursery is opened.
   bool has_leftovers = false;
   bool is_linked = false;  // in a list of its owner's frame; else only in the owner's chain of current nurseries
   bool is_published : 1 = false;
@@ -58,7 +60,7 @@ struct alignas(64) Nursery : NurseryAlive {
   Atomic<std::uint32_t> alive;          // kAlive ... kEnding while the record serves a nursery
   Atomic<std::uint32_t> external_refs;  // visitors that are about to change the word (see NurseryLife)
 
-  std::atomic<std::uint64_t> clean_epoch;  // no ancestor was cancelled when epoch_of() was this
+  std::atomic<std::uint64_t> clean_epoch;  // neither it nor an ancestor was cancelled when epoch_of() was this
   Nursery* outer;                          // in the owner's list: the nursery opened before ...
   Nursery* inner;                          // ... and after
   Nursery* previous_current;               // the nursery that was current before janus_nursery_create made this one

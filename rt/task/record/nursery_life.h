@@ -40,8 +40,9 @@ struct NurseryAlive {
 // atomic operation.
 //   visitor: 1 external_refs += 1   2 heavy fence   3 still alive? then change the word   4 external_refs -= 1
 //   owner:   1 alive = kEnding      2 light fence   3 no external_refs, and nothing in the word? then it is gone
-// Otherwise the owner restores `alive`, ends the nursery atomically, and waits until there are no visitors. So the
-// second of the two sees the other's step 1. A visitor that finds kEnding tries again: the owner may restore kAlive.
+// The fences let at least one of the two see the other's step 1. If the owner sees a visitor or a changed word, it
+// stores kClosing, ends the nursery atomically, and waits until there are no visitors. So a visitor that finds kEnding
+// tries again.
 struct NurseryLife : NurseryAlive {
   Atomic<std::uint64_t>& word;
   Atomic<std::uint32_t>& alive;
@@ -57,7 +58,7 @@ struct NurseryLife : NurseryAlive {
   [[nodiscard, gnu::always_inline]] bool visit() const noexcept {
     for (;;) {
       external_refs.fetch_add(1, std::memory_order_seq_cst);
-      // No heavy fence: a shared nursery ends atomically, and reset() sees a visitor that came before.
+      // A shared nursery needs no heavy fence: it ends atomically, and reset() sees a visitor that came before.
       const bool is_shared = (word.load(std::memory_order_seq_cst) & NurseryWord::kShared) != 0;
       if (!is_shared && platform::has_heavy_fence()) platform::heavy_fence();
       const std::uint32_t seen = alive.load(std::memory_order_acquire);
@@ -105,8 +106,8 @@ struct NurseryLife : NurseryAlive {
 
   // --- For the owner ---
 
-  // On the home worker, with no child in `local_count`: ends the nursery if no other thread uses it. Requires a heavy
-  // fence. True: it has ended, and no visitor will find it.
+  // On the home worker, with no child in `local_count`: ends the nursery if no other thread uses it. Requires a machine
+  // with a heavy fence. True: it has ended, and no visitor will find it.
   [[nodiscard, gnu::always_inline]] bool end_alone() const noexcept {
     alive.store(kEnding, std::memory_order_relaxed);
     compiler_barrier();  // the partner is the heavy fence of visit()
@@ -123,7 +124,7 @@ struct NurseryLife : NurseryAlive {
     return (seen + count) | NurseryWord::kShared | flags;
   }
 
-  // For a terminal nursery that is in no list: waits until the last visitor has left, and cleans the record.
+  // For a terminal nursery that is in no list: waits until the last visitor has left, and clears the word.
   [[gnu::always_inline]] void reset() const noexcept {
     alive.store(0, std::memory_order_seq_cst);
     full_fence();  // partner: visit(), which then sees that the nursery is shared

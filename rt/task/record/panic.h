@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/record/panic.h — ends the running task by force. Called from all folders of this layer, but defined in the
-// highest (rt/task/run/abort_task.cpp), since a task that ends awaits its nurseries. These calls do not return.
+// rt/task/record/panic.h — ends the running task by force. Called from lower folders of this layer, but defined in
+// the highest (rt/task/run/abort_task.cpp), since a task that ends awaits its nurseries. These calls do not return.
 // tests/layers lists them as exceptions.
 #pragma once
 

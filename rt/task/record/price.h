@@ -11,7 +11,7 @@ namespace janus {
 //     spawn           and 1 spawn_count, and the memory of its record and stack below an explicit budget
 //     send, receive   and 1 channel_op
 //     system call     and kSystemCall, and 1 of `syscalls`
-//     output          and kSystemCall; 1 of `syscalls`, but on descriptors 1 and 2
+//     output          and kSystemCall, and 1 of `syscalls` except on descriptors 1 and 2
 //     bulk work       and 1 op for each whole 4 KiB that is copied or written; an element of a channel is such work
 // An op stands for up to 100 ns of work of the runtime and the kernel, measured on the machine of docs/hostile.md;
 // shorter operations also cost one. So a slice of 1,024 ops takes some 0.1 ms, whatever the task does. The sharing of
@@ -39,7 +39,7 @@ inline constexpr unsigned kRecordsAtOnce = 256;
 inline constexpr unsigned kMarksAtOnce = 64;
 // A close or a cancel wakes this many tasks, for 1 op each, before other tasks run.
 inline constexpr unsigned kWakesAtOnce = 256;
-// A task that comes to a channel drops this many waiters with bad memory, or a few with large elements. Then
+// A task that comes to a channel drops this many waiters with bad memory, or fewer if elements are large. Then
 // kLooksAtOnce of the waiters that are left are woken to check their memory themselves, and each wakes as many others.
 inline constexpr unsigned kBadWaitsAtOnce = 64, kLooksAtOnce = 8;
 inline constexpr std::size_t kBytesPerBadWait = 16384;

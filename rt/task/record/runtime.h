@@ -29,7 +29,7 @@ struct RuntimeOptions {
   std::uint32_t yield_interval = 1024;
   std::uint8_t stack_class = 0;
   std::size_t stack_max = std::size_t{256} << 10;  // the size that a stack may grow to, if stacks grow
-  std::uint64_t memory = 0;                        // root pool; 0: three quarters of the machine
+  std::uint64_t memory = 0;                        // 0: three quarters of the machine's, or 8 GiB if deterministic
   bool has_root_budget = false;                    // else the root task uses the root account
   Amounts root_budget = {};
   std::uint32_t cancel_grace_ops = 65536;

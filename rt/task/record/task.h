@@ -37,10 +37,10 @@ using TaskFn = std::int64_t (*)(void*);
 //                           |  \--wants a keyed lock--> AwaitsLock --it is handed over--> Ready
 //                           \--runs a child on its own stack--> Nesting --child ends--> Running
 //
-// INVARIANT wake-once: the thread that turns Blocked, Parked or Exhausted into Ready queues the task, and no other
-// does. These three are stored only after the stack has been left. Any wait may end early: the waiter looks again at
-// what it waited for. AtChannel is entered and left under the lock of the channel `waits_at`, so no two threads can do
-// so at once.
+// INVARIANT wake-once: the thread that turns Blocked, Parked, Exhausted or AwaitsLock into Ready queues the task, and
+// no other does. These four are stored only after the stack has been left. Any wait may end early: the waiter looks
+// again at what it waited for. AtChannel is entered and left under the lock of the channel `waits_at`, so no two
+// threads can do so at once.
 enum class TaskState : std::uint8_t {
   kCreated,
   kReady,
@@ -88,8 +88,8 @@ struct TaskFlags {
   static constexpr std::uint8_t kNamed = 128;       // has an `extra`
 };
 
-// Rare conditions of a task; only the task itself reads and sets its marks. They stay until its end, which tests all of
-// them at once. The first mark creates the details in the task's frame.
+// Rare conditions of a task. Only the task itself, and tasks that run on its stack, read and set its marks. They stay
+// until its end, which tests all of them at once. The first mark creates the details in the task's frame.
 struct TaskMarks {
   static constexpr std::uint8_t kHasMigrated = 1;  // it has left its worker
   static constexpr std::uint8_t kSawCancel = 2;    // it was told to end
@@ -111,9 +111,9 @@ struct TaskExtra {
 };
 
 // INVARIANT zeroed-when-free: a record that serves no task is as init_task() expects it: `suspended_at`, `frame`,
-// `waiters`, `cancel`, `token`, `flags`, `marks`, `is_published`, `yielded_free`, `group` and `has_migrated` are zero.
-// So fields that most tasks never use cost them nothing. The state of a task that is not exposed is meaningful only
-// while it waits.
+// `waiters`, `extra`, `cancel`, `token`, `flags`, `secret`, `marks`, `is_published`, `yielded_free`, `group` and
+// `has_migrated` are zero. So fields that most tasks never use cost them nothing. The state of a task that is not
+// exposed is meaningful only while it waits.
 struct alignas(64) Task : Runnable {
   TaskFn fn;
   void* arg;
@@ -169,7 +169,7 @@ struct RunDetails : ListLink<MigratedTasks> {
   Task* task;
   Nursery* published = nullptr;      // opened before the task last left its worker; under the lock of task->nursery
   LocalTable* locals = nullptr;      // rt/task/account/locals.h
-  Stack* abandoned = nullptr;        // a panicked task ends on a spare stack; this is its own
+  Stack* abandoned = nullptr;        // its own stack, if it ends by force on a spare one
   LockWaiter* held_locks = nullptr;  // with kHoldsLocks
   // With kHasGrown: the stack's limit before it grew, and the bytes of growth that the account has paid for.
   std::byte* limit_before = nullptr;
@@ -204,7 +204,7 @@ inline void Task::mark(std::uint8_t mark) noexcept {
   marks |= mark;
 }
 
-// For a task's checks of its own state: only waits and wake-ups are published to others.
+// A relaxed load: enough for a task's checks of its own state.
 inline TaskState state_of(const Task& task) noexcept {
   return task.state.load(std::memory_order_relaxed);
 }
