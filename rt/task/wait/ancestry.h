@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/ancestry.h — ancestors and descendants of tasks. At or below a nursery's owner are the owner, the
-// nursery's children, and their descendants. None of the caller's ancestors can end meanwhile: each awaits its
-// nurseries.
+// rt/task/wait/ancestry.h — ancestors and descendants of tasks. None of the caller's ancestors can end meanwhile:
+// each awaits its nurseries.
 // docs/decisions/0161, 0204
 #pragma once
 
@@ -29,9 +28,9 @@ class PaidWalk {
 [[nodiscard]] bool is_far_below(const Task& self, const Nursery& nursery) noexcept;
 [[nodiscard]] bool is_far_below(const Account* account, const Account* other) noexcept;
 
-// Whether the running task is at or below the owner of `nursery`, and so may use, for example, the results of its
-// children: mostly two comparisons, else a walk up to the root. Below a thread outside tasks that owns a nursery are
-// the nursery's children and their descendants.
+// Whether the running task is the owner of `nursery` or a descendant of the owner, and so may use, for example, the
+// results of the nursery's children: mostly two comparisons, else a walk up to the root. The descendants of an owner
+// that is a thread outside tasks are the nursery's children and their descendants.
 [[nodiscard]] inline bool is_at_or_below(const Task& self, const Nursery& nursery) noexcept {
   return nursery.owner.load(std::memory_order_relaxed) == &self || self.nursery == &nursery ||
          is_far_below(self, nursery);

@@ -8,15 +8,15 @@
 //           3 did one not seem to wait? then heavy fence, and 2 again for it and those behind it
 //   member: 1 become a member, publish nurseries  2 state := Blocked  3 compiler fence  4 look at the flags
 // A task that the cancel has woken reads the flag after that. A task that becomes a member after the cancel's walk does
-// so under the same lock, and sees the flag. Neither needs a heavy fence, which interrupts every CPU of the process, nor
-// does the cancelling task itself, if it is a member. A running task reads the flag when it yields, and then
+// so under the same lock, and sees the flag. Neither needs a heavy fence, which interrupts every CPU of the process,
+// nor does the cancelling task itself, if it is a member. A running task reads the flag when it yields, and then
 // cancels the nurseries that it has opened, published or not.
 //
 // INVARIANT told-once: the thread that marks a nursery keeps it from ending, and tells its members in parts; no other
 // thread tells them. Each told member is marked under the nursery's lock, and moves to the back of the list, so the
-// walk ends at the first told member. Between two parts no lock is held, members may end, and tasks that join have seen
-// the mark. The telling thread cannot end before the last member is told, since it is charged only ops, which may
-// become a debt. docs/decisions/0245, 0246
+// walk ends at the first told member. Between two parts no lock is held, members may end, and tasks that become members
+// have seen the mark. The telling thread cannot end before the last member is told, since it is charged only ops, which
+// may become a debt. docs/decisions/0245, 0246
 // tests/api/cancel_parts_test.cpp
 #include "rt/task/wait/cancel.h"
 
@@ -65,7 +65,7 @@ bool reach_member(Worker* worker, RunDetails& member, CancelWalk& walk) noexcept
   return false;
 }
 
-// Called without locks. Orders the cancel marks before later reads of the members' states.
+// Called without the nursery's lock. Orders the cancel marks before later reads of the members' states.
 void fence_members(CancelWalk& walk) noexcept {
   if (platform::has_heavy_fence())
     platform::heavy_fence();
@@ -76,7 +76,7 @@ void fence_members(CancelWalk& walk) noexcept {
 }
 
 // Tells some of the members that are still to be told. False: there are none. Told members move to the end of the list,
-// so the first told one ends the walk. A member that joins behind them is not told: the nursery was marked before.
+// so the first told one ends the walk. A task that becomes a member behind them is not told: it has seen the mark.
 bool tell_some(Worker* worker, Nursery& nursery, CancelWalk& walk) noexcept {
   LockGuard guard(nursery.lock);
   for (; !walk.is_part(); ++walk.unpaid) {
@@ -90,7 +90,7 @@ bool tell_some(Worker* worker, Nursery& nursery, CancelWalk& walk) noexcept {
   return true;
 }
 
-// After a part of a cancel, with no lock held. Returns the worker to go on with.
+// After a part of a cancel: pays and lets others run, as `pace` says. Returns the worker to go on with.
 Worker* pause(const Runtime& runtime, Worker* worker, CancelWalk& walk, Pace pace) noexcept {
   const std::uint32_t ops = walk.unpaid;
   const bool is_part = walk.is_part();

@@ -10,7 +10,7 @@
 namespace janus {
 
 [[gnu::cold]] void learn_of_cancel(Task& task) noexcept;
-// Why a cancelled task was told to end: itself, with its nursery, or with an ancestor.
+// Why a cancelled task was told to end: its own cause, else its nursery's, else kParent.
 [[nodiscard, gnu::cold]] Cause cause_of_cancel(const Task& task) noexcept;
 // As is_cancelled(), at a place where the task sees its cancel: its grace begins. Called with no lock held: cancels the
 // nurseries that the task has opened, and may let others run meanwhile.
@@ -27,7 +27,7 @@ struct CancelWalk {
 
   Nursery* first = nullptr;
   Fence fence = Fence::kNotNeeded;
-  bool met_lock_waits = false;  // some members wait for keyed locks; call_room_waiters() reaches them
+  bool met_lock_waits = false;  // some members wait for keyed locks, whose holders may wait for room
   std::uint32_t unpaid = 0;     // ops that the current part of the cancel has cost so far, and that are not paid yet
   std::uint32_t marked = 0;     // nurseries marked in the present part; paid for when their members are told
   [[nodiscard]] bool is_part() const noexcept { return unpaid >= price::kWakesAtOnce || marked >= price::kWakesAtOnce; }
@@ -40,8 +40,8 @@ enum class Pace : std::uint8_t {
   kInPartsPaid,  // the calling task pays an op for each member, and others run
 };
 
-// `worker`: as for wake(). When this returns, every task that was a member when the nursery was marked is told; tasks
-// that became members later have seen the mark. The first cause stays.
+// `worker`: as for wake(). When this returns, every task that was a member when this marked the nursery is told; tasks
+// that became members later have seen the mark. Does nothing if the nursery is marked already: the first cause stays.
 void cancel_nursery(Worker* worker, Nursery& nursery, Cause cause, Pace pace) noexcept;
 // Called by a child: cancels `nursery` if a task or nursery above it was cancelled.
 void pass_cancel_on(Worker* worker, Nursery& nursery, Pace pace) noexcept;

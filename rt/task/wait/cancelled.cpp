@@ -28,7 +28,7 @@ bool look_above(Nursery& nursery, std::uint64_t epoch) noexcept {
   const unsigned steps = walk_up(&nursery);
   if (steps == kCancelledAbove) return true;
   if (Worker* const worker = worker_of(*nursery.runtime)) take_fuel_unchecked(*worker, steps / price::kStepsPerOp);
-  nursery.clean_epoch.store(epoch, std::memory_order_release);  // pairs with open_nursery
+  nursery.clean_epoch.store(epoch, std::memory_order_release);  // pairs with attach_to_owner()
   return false;
 }
 
@@ -38,8 +38,8 @@ bool look_above(Nursery& nursery, std::uint64_t epoch) noexcept {
          runtime.root_account;
 }
 
-// A cancel of tasks on another account than the root's concerns no task on the root's account, so these make only this
-// check, which reads no cache line that such a cancel writes.
+// A cancel of tasks on another account than the root's concerns no task on the root's account. So tasks on the root's
+// account make only this check, which reads no cache line that such a cancel writes.
 [[gnu::always_inline]] inline bool is_clean_on_root(const Runtime& runtime, const Nursery& nursery) noexcept {
   return is_on_root(runtime, nursery) &&
          nursery.clean_epoch.load(std::memory_order_relaxed) == runtime.cancel_epoch.load(std::memory_order_acquire);

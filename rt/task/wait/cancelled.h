@@ -7,13 +7,13 @@
 
 namespace janus {
 
-// Whether `task` was told to end: itself, its nursery, or an ancestor of either. The first call after a cancel anywhere
-// in the runtime walks up to the root, for which the calling task, if any, pays.
+// Whether `task` was told to end: itself, its nursery, or an ancestor of either. For each nursery, the first call after
+// a cancel that may concern it walks up to the root, for which the calling task, if any, pays.
 bool is_cancelled(Task& task) noexcept;
 // Whether the children of `nursery` were told to end: for a child without a handle, which cannot be cancelled alone.
 bool is_cancelled(Nursery& nursery) noexcept;
-// As is_cancelled(Task&), but writes and charges nothing. A hint if the task has ended and its record, or its
-// nursery's, was recycled.
+// As is_cancelled(Task&), but writes and charges nothing. The result is only a hint if the task has ended and its
+// record, or its nursery's, was recycled.
 bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& nursery) noexcept;
 
 }  // namespace janus

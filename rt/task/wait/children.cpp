@@ -9,7 +9,7 @@ namespace janus {
 
 namespace {
 
-// Called by the thread that made the word terminal, or finds it terminal while the owner waits.
+// Called by the thread that made the word terminal while the owner waits.
 [[gnu::noinline]] void wake_owner(Worker* worker, Nursery& nursery) noexcept {
   // The record may already serve another owner, which is then woken to check its condition; that does no harm.
   if (Task* const owner = nursery.owner.load(std::memory_order_relaxed)) {
@@ -63,7 +63,7 @@ void release_pin(Worker* worker, Nursery& nursery) noexcept {
   count_out(worker, nursery);
 }
 
-// On the home worker only. One operation moves the count and sets `flags`. Returns the word after it.
+// On the home worker only.
 std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept {
   JANUS_ASSERT(nursery.owner_worker.load(std::memory_order_relaxed) == &current_worker());
   JANUS_ASSERT((nursery.word.load(std::memory_order_relaxed) & NurseryWord::kShared) == 0);
@@ -121,7 +121,7 @@ std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept {
   nursery.life().close();
 }
 
-// On the home worker only: children that have ended there are counted where no other worker can see them.
+// Does nothing on other workers: only the home worker may read `local_count`.
 void flush_local_count(Worker* worker, Nursery& nursery) noexcept {
   if (worker == nullptr || !is_at_home(nursery, *worker)) return;
   const std::uint64_t word = nursery.word.load(std::memory_order_relaxed);

@@ -41,8 +41,8 @@ void release_pin(Worker* worker, Nursery& nursery) noexcept;
 // Called before the owner leaves its worker, or awaits: moves the local count into the word and sets `flags`. Returns
 // the new word.
 std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept;
-// Makes the frame's task and the tasks below it on the same stack members of their nurseries, and publishes the
-// nurseries that they opened.
+// Makes the frame's task, and the tasks on whose stack it runs, members of their nurseries, and publishes the nurseries
+// that they opened.
 void publish_frames(RunFrame& frame) noexcept;
 inline void publish_before_wait(Task& task) noexcept {
   if (!task.is_published) [[unlikely]]

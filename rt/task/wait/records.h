@@ -21,8 +21,8 @@ void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexce
 // Bounds the walks from an account to those above it, such as when a block is freed.
 inline constexpr unsigned kMaxBudgetsAbove = 128;
 
-// Opens an account below `parent`; if need be, unmaps idle stacks, which credits the root account. Fails if `parent` has
-// too little, or if too many accounts are above it.
+// Opens an account below `parent`; if need be, unmaps idle stacks, which credits the root account. Fails if `parent`
+// has too little, or if too many accounts are above it.
 OrError<Account*> open_account(Runtime& runtime, Account* parent, const Amounts& wanted) noexcept;
 // Called after Slab::take() returned nullptr. The error says whether the root's budget or the machine ran out.
 OrError<void*> alloc_under_pressure(Runtime& runtime, Slab& slab, SlabCache* cache, bool has_paid) noexcept;

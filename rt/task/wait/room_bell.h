@@ -19,7 +19,7 @@ struct RoomBell {
 
 // INVARIANT called-or-looks: a caller of wait_for_room() sees every cancel that could concern it.
 //   cancel: 1 mark the members   2 count the call       3 if there are waiters, ring the bell; the helper wakes all
-//   writer: 1 read the count     2 look at the marks    3 become a waiter   4 if the count is another, do not wait
+//   writer: 1 read the count     2 look at the marks    3 become a waiter   4 if the count has changed, do not wait
 // Steps 2 and 3 of the cancel and 3 and 4 of the writer are sequentially consistent, so one of the two sees the other.
 [[nodiscard]] inline std::uint32_t room_calls() noexcept {
   return room().calls.load(std::memory_order_seq_cst);

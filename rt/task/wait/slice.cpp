@@ -79,8 +79,8 @@ void give_back(Worker& worker, std::int64_t ops) noexcept {
   worker.charged_account = nullptr;
 }
 
-// Pays a debt of a task that was told to end, like the rest of its grace. If account and credit do not suffice, the
-// grace is over.
+// Pays a debt of a task that was told to end, from its account and then on credit. If these do not suffice, the grace
+// is over.
 void pay_in_grace(Worker& worker, Task& task, std::int64_t debt) noexcept {
   debt -= draw_ops(worker, worker.charged_account, debt);
   if (debt != 0) debt -= borrow(worker, worker.charged_account, debt);

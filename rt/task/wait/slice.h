@@ -44,15 +44,15 @@ inline void put_fuel_back(Worker& worker, std::int64_t ops) noexcept {
 // end, so that no account is charged.
 template <Path kPath = Path::kGeneral>
 void begin_slice(Worker& worker, Task& task) noexcept;
-// Called when a task continues after a child on its stack that had a slice of its own: gives the task the rest of its
-// slice when the child's began, less the ops that the child has used. So a task gets no fresh slice by running
+// Called when a task continues after a child on its stack that had a slice of its own: gives the task what was left
+// of its slice when the child's began, less the ops that the child has used. So a task gets no fresh slice by running
 // children.
 void resume_slice(Worker& worker, Task& task, std::int64_t left_before) noexcept;
 // Begins the task's grace, from which all its slices are taken from now on.
 void begin_grace(Worker& worker, Task& task) noexcept;
 // The unspent part of the running task's slice that its account has paid for.
 [[nodiscard]] std::uint64_t rest_of_slice(const Worker& worker) noexcept;
-// Called before the task of the slice leaves the worker, waits or ends. Fast path: as of begin_slice().
+// Called before the task of the slice leaves the worker, waits or ends. Fast path: as for begin_slice().
 template <Path kPath = Path::kGeneral>
 void commit_slice(Worker& worker, Task& task) noexcept;
 // As commit_slice(), at a check, for a task that can wait. Returns the part of its debt that the account cannot pay

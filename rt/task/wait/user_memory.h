@@ -17,7 +17,7 @@ namespace janus {
 // Panics the running task, after a copy of its memory has failed on this worker. Returns outside tasks.
 void blame_caller() noexcept;
 
-// The most bytes to copy at once, so that a caller that copies much can let others run between two pieces.
+// copy_user_bytes() copies at most this many bytes by one janus_user_copy().
 inline constexpr std::size_t kMaxCopied = std::size_t{64} << 10;
 
 // As janus_user_copy. May be called with a lock held.

@@ -93,7 +93,7 @@ template <Path kPath>
   return left;
 }
 
-// stop() for a published task, which a cancel can find and wake.
+// Publishes the task, so that a cancel can find and wake it, and then stops it.
 [[gnu::always_inline]] inline bool stop_published(Task& task, Pending publish) noexcept {
   publish_before_wait(task);
   return stop<Path::kGeneral>(current_worker(), task, publish);

@@ -15,7 +15,7 @@ using Publish = void (*)(Task& task, void* what);
 // As block(), for a condition that `lock`, which is held, guards: sets the state to kBlocked, then releases the lock.
 // False: the lock is still held.
 [[nodiscard]] bool block_unlocking(Task& task, TaskLock& lock) noexcept;
-// As block_unlocking(), with the state kAwaitsLock: a cancel does not end the wait, only wake() does.
+// As block_unlocking(), with the state kAwaitsLock: a cancel does not end the wait.
 using KeyedQueueLock = RankedLock<LockRank::kKeyedLock>;
 [[nodiscard]] bool block_for_lock(Task& task, KeyedQueueLock& lock) noexcept;
 // As block(), at a channel whose lock is held as `hold` says: the state becomes kAtChannel, and then the lock is
@@ -23,7 +23,7 @@ using KeyedQueueLock = RankedLock<LockRank::kKeyedLock>;
 // queue. Fast path: requires that the lock is held by its owner, and that no account is charged for the task's slice.
 template <Path kPath>
 [[nodiscard]] bool block_at(Channel& channel, Task& task, BiasedLock::Hold hold) noexcept;
-// Called by a task that continues after it had left its stack. Fast path: as of begin_slice().
+// Called by a task that continues after it had left its stack. Fast path: as for begin_slice().
 template <Path kPath = Path::kGeneral>
 void resumed(Task& task) noexcept;
 

@@ -36,7 +36,7 @@ bool wake_at_channel(Worker* worker, Task& task) noexcept {
   Channel& channel = *std::atomic_ref(task.waits_at).load(std::memory_order_relaxed);
   LockOwner* const me = owner_in(channel, worker);
   const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);
-  // Neither changes while the task waits at this channel. If it has left, it has checked for cancels since.
+  // Neither word changes while the task waits at this channel. If it has left, it has checked for cancels since.
   const bool is_here = task.state.load(std::memory_order_acquire) == TaskState::kAtChannel &&
                        std::atomic_ref(task.waits_at).load(std::memory_order_relaxed) == &channel;
   if (is_here) wake_held(worker, task);

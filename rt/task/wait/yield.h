@@ -6,8 +6,8 @@
 
 namespace janus {
 
-// Puts the task behind every ready task. Its slice is committed, and it gets a new one when it goes on. The general
-// path is for cases rarer than a task's own yields.
+// Puts the task behind every ready task. Its slice is committed, and it gets a new one when it goes on. The fast path
+// is for a task's own yields, and does the same.
 template <Path kPath>
 void give_way(Worker& worker, Task& task) noexcept;
 // Called in the middle of a long operation: yields, at no cost, if another task is ready on this worker. Also handles
