@@ -28,7 +28,7 @@ void leave_runtime(Place& place) noexcept;
 // mean nothing to users.
 void append_function(TextWriter& text, std::uint64_t address) noexcept;
 
-// Appends one line. Leaves out frames that would not fit, and the runtime's frames below the first one of the program:
+// Appends one line. Leaves out frames that would not fit, and the runtime's frames after the first one of the program:
 // they lie between a task and the code on whose stack it runs, and mean nothing to users.
 inline constexpr unsigned kMaxFrames = 24;
 void append_frames(TextWriter& text, Place place, unsigned most) noexcept;

@@ -30,7 +30,7 @@ const char* what_for(TaskState state) noexcept;
 // report has room for, and at most kMaxTasks, to bound the time. Takes the locks of their nurseries; the caller holds
 // runtime.outside_lock. Returns how many tasks were described.
 inline constexpr unsigned kMaxTasks = 16384, kFramesOfEach = 8;
-inline constexpr std::size_t kShownName = 40;     // of names that users gave
+inline constexpr std::size_t kShownName = 40;     // bytes of a name that users gave
 inline constexpr std::size_t kRoomOfTask = 8192;  // for one task and the lines that must follow it
 unsigned describe_tasks(Runtime& runtime, TaskReport& report) noexcept;
 
