@@ -29,7 +29,7 @@ int yield(Task& task) noexcept {
   Worker& worker = current_worker();
   worker.counters.yields.add();
   if (task.yielded_free && worker.fuel == worker.slice) {
-    // A loop of nothing but yields would never end, so the second in a row is charged as an operation.
+    // A loop of nothing but yields must not be free, so the second in a row is charged as an operation.
     worker.counters.yields_charged.add();
     take_fuel_unchecked(worker, price::kCall);
   }

@@ -15,8 +15,7 @@ namespace janus {
 // Charges `ops` to the running task, and then acts as a yield check: gives way at the end of a slice, pays from its
 // grace after a cancel, and waits or ends when the ops are used up. The task may change workers. 0, or -1: told to end.
 int charge_ops(Task& task, std::int64_t ops) noexcept;
-// Charges for `bytes` of bulk work that is about to be done: at most price::kBytesAtOnce of them, or an element of a
-// channel.
+// Charges for `bytes` of bulk work that is about to be done: at most price::kBytesAtOnce, or one element of a channel.
 int charge_bytes(Task& task, std::size_t bytes) noexcept;
 
 // Puts the task behind every ready task. 0, or -1: the task was told to end. Free, except for a yield after a yield
@@ -30,7 +29,7 @@ int yield_slow(Task& task) noexcept;
 
 // Draws `amount` of `component` for the running task. If the account does not have that much, its exhaustion policy
 // decides: this waits for a recharge, or gives an error, or ends the task. 0: drawn. -1: told to end. kErrorNoCap: the
-// component was never granted; kErrorBudget.
+// component was never granted. kErrorBudget: the account has too little.
 int charge(Task& task, Component component, std::uint64_t amount) noexcept;
 // As charge(), after an attempt to draw that failed.
 int charge_waiting(Task& task, Component component, std::uint64_t amount) noexcept;

@@ -10,14 +10,14 @@ namespace janus {
 
 namespace {
 
-// One wait, on the waiting task's stack, in the queue of the account that a recharge of its nursery reaches. A task that
-// has its own account enters a second record, with `looks_itself`, into the queue of that account: an amount that comes
-// in there wakes the task, which draws it.
+// One wait, on the waiting task's stack, in the queue of the account that a recharge of its nursery reaches. A task
+// that has its own account enters a second record, with `looks_itself`, into the queue of that account: an amount that
+// comes in there wakes the task, which draws it.
 struct Exhausted : AccountWait {
   Task* task;
   bool looks_itself;
   bool is_served;
-  bool is_chosen;          // to end, if every task of the runtime has waited meanwhile
+  bool is_chosen;          // the wait is to end, unless a worker has run meanwhile
   bool is_unrechargeable;  // the wait has to end
 };
 
@@ -29,8 +29,8 @@ struct Exhausted : AccountWait {
   return wait.amount == 0;
 }
 
-// Draws the wait's amount for its task. True: all of it. Ops are a debt, which is paid in parts. Other components are drawn
-// as a whole or not at all: a request that can never be satisfied must not consume part of the budget.
+// Draws the wait's amount for its task. True: all of it. Ops are a debt, which is paid in parts. Other components are
+// drawn as a whole or not at all: a request that can never be satisfied must not consume part of the budget.
 bool draw_for(Runtime& runtime, Account* account, Exhausted& wait) noexcept {
   Accounts& accounts = runtime.accounts;
   Account* const own = wait.task->account;

@@ -2,17 +2,17 @@
 // rt/task/account/exhaustion.h — tasks that wait for more of their budget: for a recharge, or for returned amounts.
 // docs/decisions/0298
 //
-// A waiting task queues at the account that a recharge of its nursery reaches, in the order in which tasks ran dry. A task
-// with its own budget draws on what that account was recharged with, and on nothing else of it.
+// A waiting task queues at the account that a recharge of its nursery reaches, in the order in which tasks ran dry. A
+// task with its own budget draws on what that account was recharged with, and on nothing else of it.
 //
-// INVARIANT recharge-in-order: of each component, the task that ran dry first is served first, as far as the amount goes;
-// a task that is not served goes on waiting. A recharge adds its amount, and a server draws it for waiters, under the
-// queue's lock. So no other task draws it first, and one walk of the queue sees all of a recharge or none.
+// INVARIANT recharge-in-order: of each component, the task that ran dry first is served first, as far as the amount
+// goes; a task that is not served goes on waiting. A recharge adds its amount, and a server draws it for waiters, under
+// the queue's lock. So no other task draws it first, and one walk of the queue sees all of a recharge or none.
 //
-// INVARIANT no-wait-without-hope, the rule of docs/budgets.md ("When a wait ends"): a wait ends when it is served or its
-// task is cancelled. When every task of the runtime waits and none can be served, the later half of the waits in each
-// queue ends. Those below a nursery that its opener does not await end last, or, if a thread outside has opened it, not
-// at all. A round that ends waits walks the queues and ends at least a third of those that may end.
+// INVARIANT no-wait-without-hope, the rule of docs/budgets.md ("When a wait ends"): a wait ends when it is served or
+// its task is cancelled. When every task of the runtime waits and none can be served, the later half of the waits in
+// each queue ends. Those below a nursery that its opener does not await end last, or, if a thread outside has opened
+// it, not at all. A round that ends waits walks the queues and ends at least a third of those that may end.
 #pragma once
 
 #include "rt/task/record/runtime.h"

@@ -17,7 +17,7 @@ constexpr unsigned kKeyBits = 10;
 static_assert(1u << kKeyBits == kLocalKeys);
 constexpr unsigned kEntries = 32;  // entries in a page of a task's table
 constexpr unsigned kPages = kLocalKeys / kEntries;
-constexpr std::size_t kDeposit = 64;  // bytes of memory that a key costs its maker
+constexpr std::size_t kDeposit = 64;  // bytes of memory that a key costs a maker in a cage
 // A cage gets a key while it has less than an eighth as many as there are free places. With kPlenty, that always holds.
 constexpr std::uint32_t kPartOfFree = 8;
 constexpr std::uint32_t kPlenty =
@@ -106,7 +106,7 @@ struct LocalTable {
 
 namespace {
 
-// Under the lock: how many of the places that all groups share the group has.
+// Under the lock: counts the group's keys in the places that all groups share.
 std::uint32_t count_keys_of(const Runtime& runtime, const Account& group) noexcept {
   std::uint32_t count = 0;
   for (unsigned place = kReservedLocalKeys; place < free_keys_of_all.fresh; ++place) {

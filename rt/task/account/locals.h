@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/account/locals.h — task-local values: keys for the whole process, and a table in each task that uses one, which the
-// task's account pays for. docs/decisions/0207
+// rt/task/account/locals.h — task-local values: keys for the whole process, and a table in each task that uses one,
+// which the task's account pays for. docs/decisions/0207
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline constexpr unsigned kLocalKeys = 1024;
 // place that has had 2^22 - 1 keys gets no more.
 inline constexpr unsigned kReservedLocalKeys = kLocalKeys / 2;
 
-// A key is the number of keys that its place has had, above the number of the place in the low bits; never 0. `destroy`
+// A key has the number of its place in the low bits, and above it how many keys the place has had; never 0. `destroy`
 // (may be nullptr) is called with each value that a task still has when it ends. `task` is the calling task, nullptr
 // outside tasks; in a cage it pays for the key.
 OrError<std::uint32_t> new_local(Task* task, void (*destroy)(void*)) noexcept;

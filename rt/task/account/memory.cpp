@@ -25,16 +25,15 @@ MemoryCache* memory_cache_of(Runtime& runtime, Worker* worker) noexcept {
   return &worker->memory;
 }
 
-// A block that is a mapping of its own begins with a page; few others do.
+// A block that is a mapping of its own begins at a page boundary; few others do.
 [[gnu::always_inline]] inline bool may_be_mapping(const void* block) noexcept {
   return reinterpret_cast<std::uintptr_t>(block) % kPageBytes == 0;
 }
 
-// Called when `payer` could not pay for `bytes`: gives back idle stacks if that may help, or waits for budget. 0: the
+// Called when `payer` could not pay for `bytes`: unmaps idle stacks if that may help, or waits for budget. 0: the
 // bytes are paid for now; otherwise the error.
 [[gnu::noinline, gnu::cold]] int reserve_slow(Runtime& runtime, Worker* worker, Task* task, Account* payer,
                                               std::uint64_t bytes) noexcept {
-  // Unmaps idle stacks, so that the root's memory that they hold can serve blocks.
   while (payer == runtime.root_account && runtime.pool_charge.reclaim())
     if (runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, bytes)) return 0;
   return task != nullptr ? charge_waiting(*task, Component::kMemory, bytes) : with_why(kErrorBudget, Why::kMemory);

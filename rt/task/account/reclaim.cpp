@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/account/reclaim.cpp — a walk over the whole heap, in small parts, each of which is paid for by the task that ends the
-// nursery.
+// rt/task/account/reclaim.cpp — walks over the whole heap in small parts. The task that ends the nursery pays for each.
 #include "rt/task/account/reclaim.h"
 
 #include "rt/task/account/memory.h"
