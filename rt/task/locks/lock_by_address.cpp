@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/locks/lock_by_address.cpp — a keyed lock for each object that is being initialised, or used by one task at a time.
-// A task that gets the lock of a static after its initialisation finds the flag set.
+// rt/task/locks/lock_by_address.cpp — a keyed lock for each object that is being initialised, or used by one task at a
+// time. A task that gets the lock of a static after its initialisation finds the flag set.
 #include "rt/task/locks/lock_by_address.h"
 
 #include "rt/task/account/memory.h"

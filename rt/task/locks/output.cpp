@@ -48,8 +48,8 @@ class Pause {
   std::uint64_t length_ns_ = kFirstPauseNs;
 };
 
-// Waits until there is room, with the helper thread: kNoRoom. Without a helper this thread waits in the kernel and then
-// writes what fits: the result of that write.
+// Waits with the helper thread until there is room, and returns kNoRoom. Without a helper this thread waits in the
+// kernel, then writes what fits, and returns the result of that write.
 long wait_for_reader(Task* task, int fd, std::uint32_t calls, const char* bytes, std::size_t count) noexcept {
   if (wait_for_room(task, fd, calls)) return platform::kNoRoom;
   return platform::write(fd, bytes, count < kRoomBytes ? count : kRoomBytes, platform::kForever);
