@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kStatus = 3;
 
-// Under outside_lock. No task runs: a task not on the list has not started, or is the parent of one on the list.
+// Under outside_lock. No task runs, and a task that is no member of its nursery has not started.
 void report(Runtime& runtime) noexcept {
   constexpr char kLine[] = "janus: deadlock: every task waits for another\n";
   TaskReport* const report = new_report();

@@ -8,7 +8,7 @@ namespace janus {
 
 // Called by the last worker that goes to sleep. A program ends with status 3. If a thread has called janus_rt_run, or
 // waits for a nursery of its own, the tasks that it waits for are cancelled, and its call returns JANUS_E_DEADLOCK.
-// Reports one line, and one for each of the first few tasks. Does nothing if a worker has run since all slept, as
+// Writes a report with the list of describe_tasks(). Does nothing if a worker has run since all slept, as
 // `entered` says.
 void handle_deadlock(Runtime& runtime, Worker& worker, IdleSet::Snapshot entered) noexcept;
 

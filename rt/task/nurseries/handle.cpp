@@ -100,7 +100,7 @@ void free_record(Worker* worker, Task& task) noexcept {
 
 namespace {
 
-// Under the locks of both. Takes the record off the nursery's list.
+// Under the nursery's lock. Takes the record off the nursery's list.
 void unlink_record(Task& task) noexcept {
   Nursery& nursery = *task.nursery;
   (task.record_previous != nullptr ? task.record_previous->record_next : nursery.records) = task.record_next;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/nurseries/handle.h — the handles of tasks, nurseries and channels that users are given, and the records behind them.
-// docs/decisions/0161, 0204
+// rt/task/nurseries/handle.h — the handles of tasks, nurseries and channels that users are given, and the records
+// behind them. docs/decisions/0161, 0204
 #pragma once
 
 #include "rt/task/record/task.h"

@@ -59,8 +59,8 @@ Account* payer_of_record(const Nursery& nursery) noexcept {
                                                    std::uint32_t alive) noexcept {
   nursery.owner.store(&owner, std::memory_order_relaxed);
   nursery.owner_worker.store(&worker, std::memory_order_relaxed);
-  // The nursery takes over its owner's clean_epoch, so one walk up the tree serves all tasks below. The epoch is read
-  // first: a later cancel of the owner increments the epoch.
+  // Takes over the clean_epoch of the owner's nursery, so one walk up the tree serves all tasks below. The epoch is
+  // read first: a later cancel of the owner increments the epoch.
   const std::uint64_t clean = owner.nursery->clean_epoch.load(std::memory_order_acquire);
   const bool told = owner.cancel.load(std::memory_order_relaxed) != 0;
   nursery.clean_epoch.store(told ? ~std::uint64_t{0} : clean, std::memory_order_relaxed);
@@ -165,7 +165,6 @@ OrError<Nursery*> open_current(Worker& worker, Task& owner) noexcept {
 template OrError<Nursery*> open_current<Path::kGeneral>(Worker& worker, Task& owner) noexcept;
 template OrError<Nursery*> open_current<Path::kFast>(Worker& worker, Task& owner) noexcept;
 
-// Precondition: the nursery is in no list, and has no leftovers.
 void recycle(Worker& worker, Nursery& nursery) noexcept {
   nursery.alive.store(0, std::memory_order_relaxed);
   JANUS_ASSERT(is_zeroed_when_free(nursery));

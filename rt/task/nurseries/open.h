@@ -22,8 +22,8 @@ OrError<Nursery*> open_nursery(Runtime& runtime, Task* owner, const NurseryOptio
 // only on the root's account, for a task that was not told to end; nullptr, without an error: take the general path.
 template <Path kPath>
 OrError<Nursery*> open_current(Worker& worker, Task& owner) noexcept;
-// Gives the record of a terminal nursery back to the pool. Precondition: the nursery is
-// in no list and has no leftovers.
+// Gives the record of a nursery that has ended back to the pool. Precondition: the nursery is in no list and has no
+// leftovers.
 void recycle(Worker& worker, Nursery& nursery) noexcept;
 // Destroys a terminal nursery. Its owner only; others may run meanwhile, and the task may be on another worker
 // afterwards.

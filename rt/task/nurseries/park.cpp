@@ -34,7 +34,7 @@ int park(Task& task, bool forever) noexcept {
 
 void unpark(Worker* worker, Task& task) noexcept {
   order_hooks::release(&task.frame);
-  // Set even if the task takes the token before it sleeps, so that no wake-up follows.
+  // Set even if the task takes the token before it sleeps: then nothing wakes it, and push_ready() does not set this.
   if (worker == nullptr) task.nursery->runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
   if (task.token.exchange(1, std::memory_order_seq_cst) == 0) (void)wake(worker, task, TaskState::kParked);
 }

@@ -8,7 +8,7 @@ namespace janus {
 
 namespace {
 
-// panic > failed > budget > none of them: only failures are recorded.
+// A panic is the most severe, then a failure, then a used-up budget. The other outcomes are not recorded.
 int severity(Outcome outcome) noexcept {
   switch (outcome) {
     case Outcome::kPanic:
@@ -59,7 +59,7 @@ std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
     cancel_nursery(&current_worker(), nursery, Cause::kSiblingFailed, pace);
 }
 
-// Precondition: the nursery is terminal, so all children have ended, and their records happened before this.
+// Precondition: the nursery is terminal, so all children have ended, and what they recorded happened before this.
 Report report_of(Nursery& nursery) noexcept {
   nursery.was_read.store(true, std::memory_order_relaxed);
   const bool cancelled = (nursery.word.load(std::memory_order_relaxed) & NurseryWord::kCancelled) != 0;

@@ -15,9 +15,9 @@ struct SpawnOptions {
   const char* name = nullptr;
 };
 
-// Makes a task and counts it in its nursery; launch() queues it. If it fails, the nursery is unchanged. `worker` nullptr:
-// the caller is a thread outside tasks. The fast path is for tasks without budget, name or flags, on the home worker of a
-// nursery that charges no spawns; it returns nullptr, without an error, if the general path must be taken.
+// Makes a task and counts it in its nursery; launch() queues it. If it fails, the nursery is unchanged. `worker`
+// nullptr: the caller is a thread outside tasks. The fast path is for tasks without budget, name or flags, on the home
+// worker of a nursery that charges no spawns; it returns nullptr, without an error, if the general path must be taken.
 template <Path kPath>
 OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options) noexcept;
 // Queues a task that spawn() has made. The task may have ended when this returns.
