@@ -14,7 +14,7 @@ namespace janus {
 
 namespace {
 
-constexpr std::size_t kShownReason = 500;  // of a reason that users wrote
+constexpr std::size_t kShownReason = 500;  // bytes of a reason that users wrote
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/stacks/stack_growth.cpp — see stack_growth.h. Runs in the fault handler, which has a stack of its own, or
-// before a task runs children; in both cases the task holds no lock.
+// rt/task/stacks/stack_growth.cpp — see stack_growth.h. Runs in the fault handler, which has a stack of its own,
+// before a task runs children, and at its end. The task then holds no lock.
 #include "rt/task/stacks/stack_growth.h"
 
 #include "rt/mem/stack_limit.h"

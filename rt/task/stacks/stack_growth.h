@@ -8,7 +8,7 @@
 // runs on its parent's stack, the parent shrinks the stack to the child's limit.
 //
 // Up to its class's size a stack is paid for before a task runs on it (rt/mem/stack_pool.h, rt/task/wait/records.h),
-// and growth costs nothing: programs that need no more behave the same where stacks do not grow at all. Growth beyond
+// and growth draws no memory: programs that need no more behave the same where stacks do not grow at all. Growth beyond
 // that is charged to the account of the task until it ends.
 #pragma once
 
