@@ -134,8 +134,8 @@ int close_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexce
   while (woken != 0) {
     worker = pause_between_wakes(*runtime, woken);
     if (woken < price::kWakesAtOnce) break;
-    // If the last reference was given up meanwhile, that caller wakes the rest, and may have unlocked the lock for
-    // good.
+    // If the last reference was given up meanwhile, release_channel() wakes the rest, and may have unlocked the lock
+    // for good.
     LockOwner* const me = owner_in(channel, worker);
     const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);
     woken = channel.is_alive(secret) ? wake_leaving(worker, channel, price::kWakesAtOnce) : 0;

@@ -84,7 +84,7 @@ template <Direction kDirection>
   return transfer<kDirection, Path::kGeneral>(worker, self, channel, data, secret);
 }
 
-// For threads outside tasks: touches the memory, so that the thread faults itself, as any code of the host.
+// For threads outside tasks: touches the memory, so that the thread itself faults, as in any code of the host.
 template <Direction kDirection>
 void touch(void* data, std::size_t bytes) noexcept {
   auto* const first = static_cast<volatile char*>(data);

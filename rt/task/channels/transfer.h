@@ -7,9 +7,9 @@
 
 namespace janus {
 
-// `self` nullptr: does not wait, gives JANUS_E_WOULD_BLOCK. `worker` nullptr: outside tasks. Precondition: the
-// channel_op is paid. `secret`: of the handle that named the channel. Fast path: requires goes_fast(), for the running
-// task.
+// `self` nullptr: does not wait, but returns JANUS_E_WOULD_BLOCK. `worker` nullptr: the caller is on no worker of the
+// channel's runtime. Precondition: the channel_op is paid. `secret`: of the handle that named the channel. Fast path:
+// requires goes_fast(), for the running task.
 template <Path kPath>
 int send(Worker* worker, Task* self, Channel& channel, const void* element, std::uint32_t secret) noexcept;
 template <Path kPath>
