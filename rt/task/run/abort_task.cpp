@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/run/abort_task.cpp — ends a task by force: after a fault, an overflow, janus_task_panic, or for its budget.
+// rt/task/run/abort_task.cpp — ends a task by force: after a fault, an overflow, a panic, or a used-up budget.
 // No other task ends.
 //
 // The task's frames are left without running destructors. Children in nurseries that it opened may hold addresses in
@@ -111,7 +111,8 @@ void fault_landing_on_spare(void* argument) noexcept {
   end_on_spare(argument);
 }
 
-// Without nurseries to await, or a spare stack, it resumes the thread here, on an unused part of the task's stack.
+// Without nurseries to await, or without a spare stack, the fault handler resumes the thread here, on the task's own
+// stack, over the frames that are left.
 void fault_landing(void* argument) noexcept {
   auto& task = *static_cast<Task*>(argument);
   fiber_hooks::forget_frames(current_worker().stack->limit, reinterpret_cast<std::byte*>(task.frame->frame_sp));

@@ -18,7 +18,7 @@ void destroy_runtime(Runtime* runtime) noexcept;
 // Runs fn(arg) as a root task and waits for it. Called by a thread that is not a worker of the runtime.
 std::int64_t run_root(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class) noexcept;
 // As run_root(), with the calling thread as worker 0 (options.with_caller); stops the workers when it returns. False:
-// memory or threads are lacking, which it has reported.
+// memory or threads are lacking.
 [[nodiscard]] bool run_root_here(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class,
                                  std::int64_t& result) noexcept;
 
