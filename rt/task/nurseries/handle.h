@@ -22,8 +22,8 @@ constexpr std::uint32_t index_of_handle(std::uint64_t handle) noexcept {
   return (static_cast<std::uint32_t>(handle) & kIndexMask) - 1;
 }
 
-// Called before the first handle is made: the key comes from the machine's entropy, in deterministic mode from the
-// seed.
+// Called before the first handle is made: the key comes from the machine's entropy, or from the clock if there is none
+// yet; in deterministic mode from the seed.
 void init_handle_key(Runtime& runtime) noexcept;
 
 // Makes a handle, never 0. `number` is used only once for objects of one kind, and is below 2^62.
