@@ -43,9 +43,8 @@ thread_local void* stands_on = nullptr;
 
 // --- Fibers of tasks -------------------------------------------------------------------------------------------------
 
-// ThreadSanitizer takes up to a millisecond to make a fiber, so fibers are reused, the one that has rested longest
-// first: ThreadSanitizer orders all that one fiber does, so a race between two tasks that had the same fiber is not
-// reported.
+// ThreadSanitizer takes up to a millisecond to make a fiber, so fibers are reused. It does not report a race between
+// two tasks that had the same fiber, so the fiber that has rested longest is reused first.
 class TaskFibers {
  public:
   void* take() noexcept {
@@ -189,7 +188,8 @@ void* begin_task(Fiber here, std::uint64_t id) noexcept {
   StackRecord* const record = record_of(here);
   void* const outer = record->task_fiber;
   forget_accesses(*record, JANUS_END_OF_CALLERS_FRAME);
-  stand_on(nullptr);  // if a task waits for this one by calling it, only the spawn orders the two
+  // ThreadSanitizer orders a new fiber after the current one, which must not be that of a task that calls this one.
+  stand_on(nullptr);
   record->task_fiber = task_fibers.take();
   Text<32> name;
   name.append("task %lu", id);

@@ -8,7 +8,7 @@
 namespace janus::hosted {
 
 std::byte* map(std::size_t bytes) noexcept;
-// Whether ThreadSanitizer can be made to forget the accesses to memory at `at`.
+// Not of rt/platform.h: whether ThreadSanitizer can be made to forget the accesses to memory at `at`.
 bool is_forgettable(const std::byte* at) noexcept;
 void unmap(std::byte* pages, std::size_t bytes) noexcept;
 void discard(std::byte* pages, std::size_t bytes) noexcept;

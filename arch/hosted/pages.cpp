@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pages.cpp — memory from mmap. Guard pages are made by mprotect: sanitizers know that call, and hosted tests have few
-// stacks.
+// pages.cpp — memory from mmap. Guard pages are made by mprotect, because sanitizers know that call.
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,15 +11,15 @@ namespace janus::hosted {
 namespace {
 
 // Under ThreadSanitizer all memory that the runtime maps is in one range of address space, handed out from the bottom
-// up and never twice. Only ThreadSanitizer's interface for virtual machines can forget accesses to memory. It has to
-// know the range, and for a report it searches downwards from an address for the beginning of the block.
+// up and never twice. Only ThreadSanitizer's interface for virtual machines can forget accesses to memory. That
+// interface has to know the range, and a report searches downwards from an address for the beginning of the block.
 constexpr std::size_t kForgettableBytes = std::size_t{1} << 38;
 std::byte* forgettable = nullptr;
 std::atomic<std::size_t> given{0};
 
 [[gnu::constructor]] void reserve_forgettable() {
   if (__tsan_java_init == nullptr) return;
-  // By a direct system call: for the function, the sanitizer would set up its records of each byte.
+  // By a direct system call: the sanitizer's mmap() would set up shadow memory for the whole range.
   const long pages =
       ::syscall(SYS_mmap, nullptr, kForgettableBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages < 0) return;

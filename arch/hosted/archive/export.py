@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # export.py ARCHIVE HEADERS OUT COMPILER...: makes the shared object OUT of libjanus_hosted.a. It exports the functions that the public headers below
-# HEADERS declare, and nothing else. They are hidden in the archive, so that a host's own shared object does not export them; binutils cannot
-# take that back, so it is done here in the symbol table.
+# HEADERS declare, and nothing else. They are hidden in the archive, so that a host's own shared object does not export them; objcopy cannot
+# undo that, so this script edits the symbol table.
 import pathlib
 import re
 import struct
