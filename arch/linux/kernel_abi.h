@@ -148,8 +148,8 @@ struct SignalAction {
   std::uint64_t mask;
 };
 
-// The data of a signal. `code` above 0: the processor raised it; kFromKernel is such a code, for a fault without an
-// address.
+// The data of a signal. `code` above 0: the kernel raised it, for a fault; kFromKernel is such a code, for a fault
+// without an address.
 struct SignalInfo {
   std::int32_t signal, error, code, reserved;
   std::uint64_t address;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/once.h — a property of the machine that the first thread to use it determines. There are no static
-// constructors here, and a host may call any function first.
+// arch/linux/once.h — runs a function once, when the first thread needs its result. Static constructors cannot do that:
+// there are none here, and a host may call any function first.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/auxv/elf.h — the parts of an ELF image that a running program reads: of its own (relocation) and of the
-// vDSO.
+// arch/linux/auxv/elf.h — the parts of an ELF image that a running program reads, of its own and of the vDSO.
 #pragma once
 
 #include <cstdint>

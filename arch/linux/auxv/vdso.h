@@ -6,7 +6,8 @@
 
 namespace janus::elf {
 
-// The address of the symbol `name` in the loaded image at `image`, or nullptr. It needs one of the two hash tables.
+// The address of the symbol `name` in the loaded image at `image`, or nullptr. The image needs DT_HASH or
+// DT_GNU_HASH.
 [[nodiscard]] const void* find_symbol(const Header* image, const char* name) noexcept;
 
 }  // namespace janus::elf

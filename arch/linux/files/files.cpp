@@ -33,12 +33,12 @@ Lines::~Lines() {
   if (!failed(fd_)) call(kClose, fd_);
 }
 
-// Moves the unread rest to the front and reads more behind it. False: there is no more.
+// Moves the unread bytes to the front of the buffer and reads more behind them. False: the file has no more.
 bool Lines::refill() noexcept {
   for (std::size_t i = begin_; i < end_; ++i) buffer_[i - begin_] = buffer_[i];
   end_ -= begin_;
   begin_ = 0;
-  if (end_ == room_) {  // one line fills the buffer: drops this part, and the rest when it is read
+  if (end_ == room_) {  // one line fills the buffer: drops this part, and later its rest
     end_ = 0;
     skipping_ = true;
   }

@@ -11,7 +11,7 @@ namespace janus::kernel {
 // Fills `buffer` from the start of the file at `path`; the bytes read, or -errno.
 [[nodiscard]] long read_file(const char* path, char* buffer, std::size_t room) noexcept;
 
-// A file that fits into a few bytes, on the reader's stack.
+// The first kRoom bytes of a file, in a buffer on the caller's stack.
 template <std::size_t kRoom>
 class FileText {
  public:
@@ -34,7 +34,7 @@ class Lines {
   Lines(const Lines&) = delete;
   Lines& operator=(const Lines&) = delete;
 
-  // The next line without its newline, valid until the call after; false at the end of the file.
+  // The next line without its newline, valid until the next call; false at the end of the file.
   [[nodiscard]] bool next(Text& line) noexcept;
 
  private:

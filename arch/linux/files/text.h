@@ -31,7 +31,7 @@ struct Text {
 // True if `name` is one of the entries of `list`, which commas separate.
 [[nodiscard]] bool lists(Text list, Text name) noexcept;
 
-// A decimal number, with nothing behind it but white space. False, and `out` as it was, for anything else.
+// Parses a decimal number, with only blanks and newlines behind it. False for other text; `out` is then unchanged.
 [[nodiscard]] bool parse_number(Text text, std::uint64_t& out) noexcept;
 
 // The text without a trailing newline and blanks.

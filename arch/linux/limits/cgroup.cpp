@@ -14,7 +14,7 @@ constexpr std::size_t kPathRoom = 4096 + 256;
 
 // Room for paths and lines: pages of their own, since a caller's stack may be small.
 struct Scratch {
-  char text[2 * kPathRoom];  // the lines that name our groups, and behind them, on the same page, a path
+  char text[2 * kPathRoom];  // the lines that name our groups, and right behind them a path
   char lines[4 * kPathRoom];
 };
 constexpr std::size_t kScratchBytes = (sizeof(Scratch) + kPage - 1) & ~(kPage - 1);

@@ -13,7 +13,7 @@ namespace janus::kernel {
 
 inline constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 
-// --- Pure
+// --- Functions that read no files
 
 enum class Controller : std::uint8_t { kCpu, kMemory };
 enum class Version : std::uint8_t { kOne, kTwo };

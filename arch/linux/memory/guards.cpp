@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // arch/linux/memory/guards.cpp — three methods of making guard pages, which are tried in turn, since a kernel's version
 // does not tell which works (a locked mapping or a filter may refuse one):
-//   1 MADV_GUARD_INSTALL (Linux 6.13), many at once by process_madvise: no mapping, a quarter of a microsecond
+//   1 MADV_GUARD_INSTALL (Linux 6.13), many at once by process_madvise: no mappings, a quarter of a microsecond each
 //   2 the same, one call each
-//   3 mprotect, two mappings each, up to half of vm.max_map_count in the whole process: a program without mappings
+//   3 mprotect: two mappings each. All of them use at most half of vm.max_map_count, since a program without mappings
 //     left could not even free memory
 #include "arch/linux/memory/guards.h"
 

@@ -20,15 +20,15 @@ void unmap(std::byte* pages, std::size_t bytes) noexcept {
 
 void discard(std::byte* pages, std::size_t bytes) noexcept {
   if (!failed(call_again(kMadvise, pages, bytes, kAdviseDontNeed))) return;
-  // That fails for locked pages (a host's mlockall). Linux 5.18 has another form for them; before, they are unlocked
-  // first.
+  // That fails for locked pages (a host's mlockall). Linux 5.18 has another form for them; before, the code here
+  // unlocks them first.
   if (!failed(call_again(kMadvise, pages, bytes, kAdviseDontNeedLocked))) return;
   call(kMunlock, pages, bytes);
   call_again(kMadvise, pages, bytes, kAdviseDontNeed);
 }
 
-// Linux 6.14; if it is refused, the pages are made when they are touched. The vector is on the caller's stack, which
-// may be a task's.
+// Needs Linux 6.14; if the kernel refuses, the pages are made when they are touched. The vector is small, because the
+// caller's stack may be a task's.
 void populate(std::byte* first, std::size_t stride, std::uint64_t which) noexcept {
   constexpr std::size_t kBatch = 16, kPage = 4096;
   while (which != 0) {

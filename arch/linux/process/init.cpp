@@ -65,7 +65,7 @@ void begin_as_init(char** envp) noexcept {
   for (const long terminal : {g_terminal, kStandardOutput}) make_plain(terminal);
 }
 
-// Requests the signal for terminal input last, when output has been written: room for output would send it, too.
+// Requests the terminal's signal last, once the output has been sent: new room for output raises it, too.
 void take_orders() noexcept {
   if (!is_init()) return;
   call(kSetsid);  // only the leader of a session can have a terminal that sends it ^C

@@ -12,8 +12,8 @@ using namespace janus::kernel;
 
 namespace {
 
-// Waits until the descriptor has room or an error, which the following write reports. Not for a negative descriptor,
-// which poll ignores.
+// Waits until the descriptor has room or an error, which the following write reports; false: neither in time. Not for a
+// negative descriptor, which poll ignores.
 bool wait_for_room(int fd, std::uint64_t until_ns) noexcept {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   PollFd asked{fd, kPollOut, 0};
@@ -45,7 +45,7 @@ bool is_unknown(long result) noexcept {
 
 // First tries to write without waiting, which is one system call for almost every descriptor. If the kernel cannot do
 // that (pipes and terminals before Linux 6.4), writes to a file at once, since files have room, and to anything else
-// when it has room: a page, for a pipe.
+// once it has room: a page at most, since a pipe may have no more.
 long write(int fd, const void* bytes, std::size_t count, std::uint64_t until_ns) noexcept {
   if (until_ns == kForever) return call_again(kWrite, fd, bytes, count);
   const Range piece{const_cast<void*>(bytes), count};

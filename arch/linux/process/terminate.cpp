@@ -21,14 +21,14 @@ void handle(int signal, SignalInfo*, SignalFrame*) {
     handler(signal);
 }
 
-// Blocks a request for this thread's position until the handler is over.
+// An action with handle(), which is not interrupted by requests of sample_thread().
 SignalAction request(std::uint64_t flags) {
   SignalAction action = action_for(handle, flags);
   action.mask = signal_bit(kInterrogation);
   return action;
 }
 
-// Relaxed: the storing thread sets the timer afterwards, through the kernel.
+// Relaxed: exit_later() stores them before its system call that sets the timer.
 std::atomic<int> g_late_status{0};
 std::atomic<platform::LastWords> g_last_words{nullptr};
 

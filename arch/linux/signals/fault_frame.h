@@ -11,8 +11,8 @@ namespace janus::kernel {
 
 [[nodiscard]] platform::Registers registers_of(const MachineContext& machine) noexcept;
 
-// Makes sigreturn resume at the Fault's resume_ip as after a call: DF and TF clear, rdi the argument, mxcsr, x87 and
-// every vector register as at the start of the process. If it keeps_registers, as after a jump.
+// Makes sigreturn resume at the Fault's resume_ip as after a call: DF, TF and AC clear, rdi the argument, mxcsr,
+// x87 and every vector register as at the start of the process. With keeps_registers: as after a jump.
 void edit_frame(SignalFrame& frame, const platform::Fault& fault) noexcept;
 
 }  // namespace janus::kernel

@@ -19,7 +19,7 @@ std::atomic<platform::FaultHandler> g_handler{nullptr};
 SignalAction g_previous[32];  // by signal; written before the handler is installed
 
 // Ends the process by the signal's default action. A bad access recurs when the frame is restored; a breakpoint or a
-// sent signal does not, so it is sent again: it is blocked now, and arrives with the frame's registers.
+// sent signal does not, so it is sent again. If pass_on() has blocked it, it arrives with the frame's registers.
 void act_by_default(const SignalInfo& info) {
   set_action(info.signal, SignalAction{});
   if (info.code <= 0 || info.signal == kSigTrap) raise_here(info.signal);

@@ -34,8 +34,8 @@ bool answer(const SignalInfo& info, const SignalFrame& frame) noexcept {
   if (info.code != kFromQueue || info.value >> 32 != reinterpret_cast<std::uintptr_t>(&g_word) << 32 >> 32)
     return false;
   auto asked = static_cast<std::uint32_t>(info.value);
-  if (!g_word.compare_exchange_strong(asked, asked - kAsked + kBusy, std::memory_order_acquire))  // pairs with kAsked
-    return true;
+  // Pairs with the store in sample_thread().
+  if (!g_word.compare_exchange_strong(asked, asked - kAsked + kBusy, std::memory_order_acquire)) return true;
   g_look({frame.machine.rip, frame.machine.rsp, frame.machine.rbp}, g_argument);
   g_word.store(asked - kAsked + kPhases, std::memory_order_release);  // pairs with the loads in sample_thread()
   platform::wake(g_word, 1);

@@ -15,10 +15,8 @@ bool set_action(int signal, const SignalAction& action) noexcept;
 // An action that calls `handler` on the thread's alternate stack.
 [[nodiscard]] SignalAction action_for(SignalHandler handler, std::uint64_t flags) noexcept;
 
-// True if `action` calls `handler`.
 [[nodiscard]] bool calls(const SignalAction& action, SignalHandler handler) noexcept;
 
-// Sends `signal` to the calling thread.
 void raise_here(int signal) noexcept;
 
 }  // namespace janus::kernel

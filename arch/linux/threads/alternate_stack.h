@@ -10,7 +10,6 @@ namespace janus::kernel {
 // Whole pages: at least 64 KiB, and four times what this processor's largest signal frame needs.
 [[nodiscard]] std::size_t alternate_stack_bytes() noexcept;
 
-// Gives the calling thread the alternate stack at `base`.
 void use_alternate_stack(std::byte* base) noexcept;
 
 // Gives the calling thread an alternate stack unless it has one that is large enough. It lasts as long as the process.

@@ -42,7 +42,6 @@ struct OwnPlace {
   bool is_new;   // `slot` is not set yet
 };
 
-// The calling thread's place.
 OwnPlace own_place() noexcept {
   const void* const self = arch::thread_pointer();
   const std::uint64_t mixed = (reinterpret_cast<std::uintptr_t>(self) >> 6) * 0x9e3779b97f4a7c15u;  // Fibonacci hashing
