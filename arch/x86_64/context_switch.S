@@ -3,7 +3,7 @@
 //   void janus_context_switch(Context* from, const Context* to)      rdi, rsi
 // Saves and restores rsp, rbx, rbp, r12-r15, mxcsr and the x87 control word as struct Context (context.h).
 // Leaves alone caller-saved registers that it does not need (it uses rax, rcx and flags), the signal mask, and fs/gs
-// (they belong to the worker). A debugger unwinds at every instruction: tests/arch/unwind.
+// (they belong to the worker). A debugger unwinds at every instruction: tests/arch/unwind.py.
 #include <arch/asm.h>
 #include "arch/x86_64/context_offsets.h"    // generated from context.h: JANUS_CONTEXT_SP, _RBX, ...
 

@@ -61,7 +61,7 @@ Features features() noexcept {
 
 }  // namespace janus::arch
 
-// Called by mem*.S, so it must be small: it has only the registers and stack that callers of those leave.
+// Called by mem*.S, so it uses little stack: the callers of those may have left no more.
 std::uint32_t janus_cpu_find_features() {
   const std::uint32_t bits = janus::arch::detect();
   __atomic_store_n(&janus_cpu_features, bits, __ATOMIC_RELAXED);

@@ -105,7 +105,7 @@ FUNC(janus_memmove)
     mov     %r10, %rsi
     sub     %rcx, %rsi                  // its source
     cmp     %r9, %r10
-    jae     .Lup_ends                   // up to 159 bytes: the ends are all
+    jae     .Lup_ends                   // at most 160 bytes: the ends cover them
     .p2align 4
 .Lup:
     vmovdqu (%rsi), %ymm0
@@ -164,7 +164,7 @@ FUNC(janus_memmove)
     vmovdqu 64(%rsi), %ymm6
     vmovdqu 96(%rsi), %ymm7
     lea     -32(%rdi, %rdx), %r9        // where the end is stored
-    lea     128(%rdi), %r11             // the loop stays above
+    lea     128(%rdi), %r11             // the loop runs while r10 is above this
     lea     -1(%rdi, %rdx), %r10
     and     $-32, %r10                  // the last aligned place
     mov     %r10, %rsi

@@ -17,7 +17,7 @@ inline constexpr std::size_t kPrefetchPair = 128;
   asm volatile("pause");
 }
 
-// Stops the compiler only; the partner of a platform::heavy_fence().
+// Orders memory accesses for the compiler only; the partner of a platform::heavy_fence().
 [[gnu::always_inline]] inline void compiler_barrier() noexcept {
   asm volatile("" : : : "memory");
 }
@@ -39,7 +39,7 @@ template <typename Word>
     asm volatile("addl %1, %0" : "+m"(word) : "er"(amount) : "cc");
 }
 
-// Unordered, and slow in a virtual machine: never on a hot path.
+// Not ordered with other instructions, and slow in a virtual machine: never on a hot path.
 [[nodiscard, gnu::always_inline]] inline std::uint64_t rdtsc() noexcept {
   std::uint32_t low, high;
   asm volatile("rdtsc" : "=a"(low), "=d"(high));
@@ -62,7 +62,7 @@ struct Cpuid {
   return r;
 }
 
-// A set of features. The comment says if one needs the kernel's support, too.
+// A set of features. Some are set only if the kernel supports them, too; their comments say so.
 class Features {
  public:
   enum Bit : std::uint32_t {

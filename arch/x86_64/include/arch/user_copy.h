@@ -34,7 +34,8 @@ struct [[gnu::packed, gnu::may_alias]] UserWord {
 #define JANUS_ANY_POINTER [[gnu::no_sanitize("alignment", "null")]]
 #endif
 
-// Around one instruction that may fault; the code then continues at `fix_up`. The compiler may duplicate it.
+// Wraps one instruction that may fault; after a fault the code continues at `fix_up`. %= makes the label unique, since
+// the compiler may duplicate the code.
 #define JANUS_MAY_FAULT(instruction, fix_up)                           \
   ".Ljanus_access%=:\n\t" instruction                                  \
   "\n\t"                                                               \
