@@ -8,7 +8,7 @@
 
 namespace janus::bare {
 
-// Copies the first code of these CPUs into the page. Called under the boot page tables, after make_tables().
+// Copies the CPUs' first code into the page. Called under the boot page tables, after make_tables().
 void place_start_code(std::uint64_t page) noexcept;
 
 // Starts the CPUs on the list, which are all but the calling one, and adds those that come up to g_cpus; prints a line

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dump.h — the two ways in which the machine ends by itself, both with status 134 and a line that says why.
+// dump.h — ends the machine with status 134 and a line that says why, as do failed assertions (cpu/assert.h).
 #pragma once
 
 #include "kernel-free/cpu/trap_frame.h"

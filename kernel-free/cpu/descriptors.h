@@ -12,7 +12,7 @@
 namespace janus::bare {
 
 // The interrupt stacks, by their number in the task state segment. A page fault may happen while another fault is
-// handled; an interrupt is taken only while neither is.
+// handled. Interrupts are off while code runs on any of these stacks.
 enum Ist : std::uint8_t {
   kIstDoubleFault = 1,
   kIstNmi,
@@ -34,7 +34,6 @@ struct [[gnu::packed]] TaskState {
 };
 static_assert(sizeof(TaskState) == 104);
 
-// The descriptors of one CPU.
 struct Descriptors {
   std::uint64_t gdt[4];
   TaskState task;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page.h — the size of a page, ranges of addresses, and where all RAM is mapped once our own page tables are in force.
+// page.h — the size of a page, ranges of addresses, and where physical memory is mapped under our own page tables.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct Range {
   [[nodiscard]] bool is_empty() const { return begin >= end; }
 };
 
-// The direct map: physical address x is also mapped at kDirectMap + x.
+// The direct map: physical address x is mapped at kDirectMap + x, if it is free RAM, the initrd or a device's register.
 inline constexpr std::uint64_t kDirectMap = 0xffff'8000'0000'0000;
 
 }  // namespace janus::bare

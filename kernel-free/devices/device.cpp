@@ -35,7 +35,7 @@ bool reset(const Transport& transport) {
 
 }  // namespace
 
-// Accepts version 1 and no other feature: every device of the kind supports our requests.
+// Accepts version 1 and no other feature, since our requests need none.
 bool Device::agree_on_features() const noexcept {
   constexpr unsigned kVersion1 = 32;
   if (!transport_.offers(kVersion1)) return false;
@@ -77,7 +77,7 @@ bool Device::begin(const Transport& transport) noexcept {
 
 void Device::give_up() noexcept {
   works_ = false;
-  (void)reset(transport_);  // if even that fails, the frames that the device knows are never freed
+  (void)reset(transport_);  // may fail without harm: the frames that the device knows are never freed
 }
 
 Device::Result Device::request(const Piece* pieces, unsigned count, std::uint64_t timeout_ns) noexcept {

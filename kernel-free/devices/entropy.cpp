@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// entropy.cpp — random numbers from the processor's own source and a virtio device, mixed with the time stamp counter.
-// Without either source an attacker could guess them: entropy() then fails, and a line says that the runtime's own keys
-// are weak. A program that does not use random numbers contains none of the code for the device.
+// entropy.cpp — random numbers from the processor's own source and a virtio device, mixed with the time stamp counter,
+// which an attacker could guess. entropy() fails without either source. entropy_at_once() makes the runtime's own keys
+// from the processor's source alone; without it a line says that they are weak. A program that does not use random
+// numbers contains none of the code for the device.
 #include "kernel-free/devices/entropy.h"
 
 #include <atomic>

@@ -18,7 +18,7 @@ constexpr std::uint64_t kTimeoutNs = 10'000'000'000;
 constexpr unsigned kMultiport = 1;
 constexpr unsigned kMaxFrames = 8;  // 32 KiB at a time
 
-// Protected by g_console_lock, but for frame_count, which is set before the first write and drops to 0 at most once.
+// Protected by g_console_lock, once find_output() has set it up. frame_count drops to 0 at most once.
 struct Output {
   Device device;
   Frame frames[kMaxFrames];

@@ -61,7 +61,7 @@ struct Structure {
   std::uint32_t bytes, notify_step;
 };
 
-// One of 0 bytes: the function has none.
+// The function's structure of that kind; of 0 bytes if it has none.
 Structure find_structure(const Function& function, Structure::Kind kind) {
   constexpr std::uint32_t kVendorSpecific = 9, kHasCapabilities = 1 << 20;
   if ((function.read(kCommand) & kHasCapabilities) == 0) return {};

@@ -2,8 +2,8 @@
 // queue.h — a split virtqueue (virtual I/O device specification 1.2, 2.7) with one request at a time, so that the valid
 // answers of a device are known beforehand.
 // INVARIANT devices-are-not-believed: each value that a device has written is read once, and accepted only if it is the
-// one answer to the one request, for no more bytes than were offered. It is never used as an index or an address.
-// docs/decisions/0230
+// one answer to the one request, for no more bytes than were offered. The queue never uses it as an index or
+// address. docs/decisions/0230
 #pragma once
 
 #include <cstdint>

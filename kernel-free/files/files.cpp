@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // files.cpp — Linux's system calls that read files: openat, read, pread64, lseek, fstat, newfstatat, getdents64, close,
-// and write to the console. They have Linux's numbers and layouts, so that a program compiled for either machine is the
-// same. Names are resolved in names.cpp. A caller's memory is accessed only by careful_copy.h.
+// and write to the console. They have Linux's numbers and layouts, so that a program uses them in the same way on both
+// machines. Names are resolved in names.cpp. A caller's memory is accessed only by careful_copy.h.
 #include "kernel-free/files/files.h"
 
 #include <atomic>
@@ -31,11 +31,11 @@ enum Number : long {
   kOpenat = 257,
   kNewfstatat = 262,
 };
-// --- Descriptors: 0 is empty, 1 and 2 are the console, the rest are open files. ---
+// --- Descriptors: 0 has no input, 1 and 2 write to the console, the rest are open files. ---
 
 // kNone --open--> any other kind --close--> kNone, both under g_files_lock; nothing else changes `ref`.
-// A program that closes a file while another thread reads it may find the offset of the file opened next in its place
-// moved.
+// If a program closes a file while another thread reads it, that read may move the offset of the file that is
+// opened next with the same descriptor.
 struct File {
   std::atomic<FileRef> ref;           // kNone: closed
   std::atomic<std::uint64_t> offset;  // in bytes; for a directory the node at which the next search begins

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// files.h — the system calls that work without a kernel: those on files, from the initrd.
+// files.h — indexes the initrd, for the system calls on files (files.cpp).
 #pragma once
 
 #include "kernel-free/memory/memory_map.h"

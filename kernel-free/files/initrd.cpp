@@ -12,7 +12,6 @@ namespace {
 constexpr std::size_t kHeaderBytes = 110, kDigits = 8, kMaxNameBytes = 4096;
 enum Field : unsigned { kInode = 0, kMode = 1, kLinks = 4, kModified = 5, kSize = 6, kNameSize = 11 };
 
-// Reads one entry of the archive after the other.
 class Reader {
  public:
   Reader(const char* archive, std::size_t bytes) : archive_(archive), bytes_(bytes) {}

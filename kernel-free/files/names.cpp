@@ -59,7 +59,6 @@ Resolved resolve_in_archive(std::size_t node, const char* text) {
   return {0, {FileRef::Kind::kNode, static_cast<std::uint32_t>(node)}};
 }
 
-// The disk that the path names.
 Resolved resolve_disk(const char* caller) {
   char path[] = "/dev/vda";
   for (std::uint32_t nth = 0; nth < kMaxDisks; ++nth) {

@@ -7,7 +7,6 @@
 namespace janus::bare {
 namespace {
 
-// The areas of firmware tables: the extended BIOS data area, the end of low memory, the BIOS itself.
 struct Place {
   std::uint64_t begin, end;
 };
@@ -45,6 +44,7 @@ bool adds_up(std::uint64_t address, std::uint64_t bytes) noexcept {
 }
 
 std::uint64_t search_firmware(const char* mark, std::uint64_t mark_bytes, bool (*is_good)(std::uint64_t)) noexcept {
+  // Searches low memory from the extended BIOS data area on, or else its last KiB; then the BIOS itself.
   constexpr std::uint64_t kSegmentOfData = 0x40e, kLowEnd = 0xa0000;
   const std::uint64_t data = std::uint64_t{read_physical<std::uint16_t>(kSegmentOfData)} * 16;
   const Place places[] = {{data >= 0x400 && data < kLowEnd ? data : kLowEnd - 1024, kLowEnd}, {0xe0000, 0x100000}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // processors.h — the CPUs that the firmware reports. Its tables may be wrong or hostile, so all data from them is
-// checked; if a check fails, only the CPU that runs this code is used.
+// checked. If ACPI's table fails a check, the older one is read; if that fails, too, one CPU is used.
 #pragma once
 
 #include <cstdint>

@@ -23,8 +23,9 @@ Entry load(Entry& entry) {
   return std::atomic_ref<Entry>(entry).load(std::memory_order_acquire);  // pairs with the exchange in table_below()
 }
 
-// Calls what(entry, level) for the entries of the range: the highest ones that lie wholly in it, or with enters_whole
-// the entries of their tables. Also calls it for an entry that lies only partly in the range and is no table.
+// Calls what(entry, level) for the entries of the range. For a table that lies wholly in the range, that is the entry
+// that refers to it, or with enters_whole the entries in it. An entry that is no table counts even if it lies
+// only partly in the range.
 template <typename What>
 void each_entry(Entry* table, unsigned level, std::uint64_t table_begin, Range range, What& what) {
   const std::uint64_t span = span_of(level);

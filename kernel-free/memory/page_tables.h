@@ -61,7 +61,7 @@ enum class Absence : std::uint8_t {
   return static_cast<unsigned>(address / span_of(level)) & 511;
 }
 
-// --- Boot: one CPU, whole ranges. False: no memory for tables. ---
+// --- At boot, and later for device registers: by one CPU at a time. False: no memory for tables. ---
 
 [[nodiscard]] bool make_tables() noexcept;
 // Uses large pages where whole ones fit.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apic.cpp — Intel SDM volume 3, chapter 10. A register has the same number in both modes: with x2APIC it counts model
-// specific registers, without it steps of 16 bytes.
+// apic.cpp — Intel SDM volume 3, chapter 10. A register has one number n in both modes: with x2APIC it is the model
+// specific register 0x800 + n, without x2APIC the word at byte 16 * n in memory.
 #include "kernel-free/smp/apic.h"
 
 #include <arch/cpu.h>

@@ -45,9 +45,8 @@ void forget(Range range) {
   for (std::uint64_t at = range.begin; at < range.end; at += kPage) forget_page(at);
 }
 
-// A CPU that is behind by more than one request forgets all translations. So does a CPU for which the asker did not
-// wait, because that CPU is or was halted: it may have read the range of a later request, and notices that because its
-// second read of the count gives a later one.
+// A CPU that is behind by more than one request forgets all translations. So does a CPU that may have read the range of
+// a later request, since no asker waits for a CPU that is halted: then its second read of the count gives a later one.
 void catch_up(Cpu& here) {
   const std::uint64_t asked = g_forgettings.load(std::memory_order_acquire);  // pairs with the asker's raise
   const std::uint64_t done = here.forgotten.load(std::memory_order_relaxed);

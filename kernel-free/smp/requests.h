@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// requests.h — requests from one CPU to all others: to execute a fence, or to forget translations of addresses.
+// requests.h — requests from one CPU to all others: to execute a fence, to forget translations of addresses, or to
+// widen an emulator's table of translations (emulator.h).
 //
 // INVARIANT nobody-is-skipped-wrongly: a CPU that is halted need not answer, since it executes a full fence and checks
 // the counts both when it goes to sleep and when it wakes.
 //   ask:   1 raise the wanted count   2 full fence   3 read each is_halted; wait for the CPUs that are not
-//   sleep: 1 is_halted = true   2 full fence   3 halt   4 is_halted = false   5 full fence   6 look at the counts
-// The fences are totally ordered: either the asker's 1 comes before the sleeper's 6, or its 3 sees the sleeper awake.
+//   sleep: 1 is_halted = true   2 full fence   3 check the counts   4 halt
+//   wake:  5 is_halted = false  6 full fence   7 check the counts
+// The fences are totally ordered: either the asker's 1 comes before the sleeper's 7, or its 3 sees the sleeper awake.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@ bool start_thread(ThreadEntry entry, void* arg, int cpu, const char* name) noexc
   return true;
 }
 
-// The CPU frees the thread after it has switched to another one.
+// The CPU frees the thread once it runs another one.
 void exit_thread() noexcept {
   interrupts_off();
   BARE_ASSERT(!this_thread().is_idle && !this_thread().in_fault);

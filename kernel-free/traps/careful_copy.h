@@ -17,8 +17,8 @@ namespace janus::bare {
   return janus_copy_carefully(to, from, count) == 0;
 }
 
-// If the fault happened in janus_copy_carefully(), changes the frame so that the function returns the bytes left; else
-// false.
+// If the fault happened in janus_copy_carefully(), changes the frame so that the function returns the number of bytes
+// left, and returns true.
 [[nodiscard]] bool fix_up(TrapFrame& frame) noexcept;
 
 }  // namespace janus::bare

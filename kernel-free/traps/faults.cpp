@@ -61,8 +61,8 @@ platform::Registers registers_of(const TrapFrame& f) {
   return {f.rax, f.rbx, f.rcx, f.rdx, f.rsi, f.rdi, f.rbp, f.rsp, f.r8, f.r9, f.r10, f.r11, f.r12, f.r13, f.r14, f.r15};
 }
 
-// Resumes where the handler says, in the state that a called function expects: DF and TF clear, default mxcsr and x87
-// word, no vector register in use.
+// Resumes where the handler says, in the state that a called function expects: DF, TF and AC clear, default mxcsr and
+// x87 word, no vector register in use.
 void go_on_elsewhere(TrapFrame& frame, const platform::Fault& fault) {
   frame.rip = fault.resume_ip;
   frame.rsp = fault.resume_sp;
