@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // probe.S — a guest that does only what every image that boots by itself does: it is entered by PVH, goes to long mode
-// with pages of its own, saves and restores the vector registers that the processor has, sleeps until the timer of the
-// local APIC has ticked ten times, reports its status and ends. An accelerator that runs it within a few seconds is
-// used: some accelerators emulate instructions, and repeat one that they do not know for ever.
+// with page tables of its own, saves and restores the x87 and SSE registers, sleeps until the timer of the local APIC
+// has ticked ten times, reports its status and ends. An accelerator that runs it within a few seconds is used: some
+// accelerators emulate instructions, and repeat for ever one that they do not know.
         .set    kStatusPort, 0x2f8
         .set    kDoorPort, 0xf4
         .set    kDone, 0x10
@@ -54,7 +54,7 @@ entry:
 long_mode:
         xor     %eax, %eax
         mov     %eax, %ss
-        // Saves and restores the vector registers, by XSAVE and XRSTOR if the processor has them.
+        // Saves and restores the x87 and SSE registers, by XSAVE and XRSTOR if the processor has these instructions.
         mov     %cr4, %rax
         or      $0x600, %eax            // OSFXSR and OSXMMEXCPT: the system saves them and handles their exceptions
         mov     %rax, %cr4
