@@ -106,7 +106,7 @@ bool YieldChecks::is_checked_call(const Instruction& one) const {
 }
 
 bool YieldChecks::is_checked_function(std::string_view name) const {
-  if (name.substr(0, 5) == "llvm.") return false;
+  if (is_intrinsic(name)) return false;
   const bool is_own = rewrite_.module.module.definitions.contains(name);
   if (name.substr(0, 1) == "\x01") name.remove_prefix(1);
   return is_own || !is_of_runtime(name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ll_tasks.h"
 
+#include "runtime_names.h"
 #include "types.h"
 
 namespace janus::lower {
@@ -48,7 +49,7 @@ void Tasks::spawn(const OpcodeAt& use) {
 // Whether a task can run this function with these arguments.
 bool Tasks::fits(const OpcodeAt& use, const Signature& signature, const std::string& name) {
   const OpcodeUse& opcode = use.opcode;
-  if (rewrite_.tokens.name(opcode.function).substr(0, 5) == "llvm.") {
+  if (is_intrinsic(rewrite_.tokens.name(opcode.function))) {
     rewrite_.error(opcode.function, name + " is an intrinsic, which a task cannot begin in: call it in a function");
     return false;
   }

@@ -10,8 +10,9 @@ void Calls::call(const Instruction& one) {
   const Module& module = text_.module();
   const FunctionHead& target = module.callee(one);
   const std::string name = module.name_of(target);
-  // The runtime's own functions are yield checks themselves.
-  if (module.has_yield_checks() && !(target.is_external && is_of_runtime(name))) points_.check(one, "1");
+  // An intrinsic is an instruction rather than a call. The runtime's own functions are yield checks themselves.
+  const bool is_unchecked = target.is_external && (is_intrinsic(name) || is_of_runtime(name));
+  if (module.has_yield_checks() && !is_unchecked) points_.check(one, "1");
   if (!target.is_external) return call_body(one, target, text_.typed_values(one.operands), points_.unwinds());
   const std::string list = external_arguments(one, target), result = module.external_result(target);
   const std::string called =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime_names.h — the runtime's functions that a program can call. They are yield checks themselves, so that no check stands
-// before a call of one. tests/lower holds the list to the headers and the library.
+// runtime_names.h — names of functions that no check stands before: LLVM's intrinsics, and the runtime's functions that a
+// program can call, which are yield checks themselves. tests/lower holds the list to the headers and the library.
 #pragma once
 
 #include <algorithm>
@@ -88,6 +88,11 @@ constexpr std::array<std::string_view, 77> kRuntimeNames = {
     "janus_yield",
     "janus_yield_slow",
 };
+
+// Whether LLVM defines the function of this name: an intrinsic.
+inline bool is_intrinsic(std::string_view name) {
+  return name.substr(0, 5) == "llvm.";
+}
 
 // Whether the function of this name, if the module only declares it, is the runtime's.
 inline bool is_of_runtime(std::string_view name) {

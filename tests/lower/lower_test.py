@@ -202,6 +202,9 @@ def calls_are_checked():
     source.write_text('extern func @janus_other()\nextern func @janus_yield() -> i32\nfunc @f() {\n  call @janus_other\n  call @janus_yield\n  return\n}\n')
     shown = lower(janus_cc, source).stdout.decode()
     tap.check('in .qtjir a check is before an external function that is not the runtime\'s', shown.count('= call i32 @janus.check(i64 1)') == 1, shown)
+    source.write_text('extern func @llvm.ctpop.i64(i64) -> i64\nfunc @f(%x: i64) -> i64 {\n  %y = call @llvm.ctpop.i64(%x)\n  return %y\n}\n')
+    shown = lower(janus_cc, source).stdout.decode()
+    tap.check('in .qtjir no check is before an intrinsic', '@llvm.ctpop.i64(i64 ' in shown and '@janus.check' not in shown, shown)
 
 
 def the_runtime_s_functions_are_known():
