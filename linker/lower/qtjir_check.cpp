@@ -6,6 +6,7 @@
 
 #include "qtjir_ast.h"
 #include "qtjir_strings.h"
+#include "runtime_names.h"
 #include "types.h"
 
 namespace janus::lower::qtjir {
@@ -468,6 +469,8 @@ void check(const Tokens& tokens, const File& file, Function& function) {
   if (tokens.name(function.name) == "main" &&
       (!function.parameters.empty() || function.result == "ptr" || function.is_external))
     tokens.source().error(tokens.begin_of(function.name), "@main takes nothing and returns an integer or nothing");
+  if (!function.is_external && is_intrinsic(tokens.name(function.name)))
+    tokens.source().error(tokens.begin_of(function.name), "names that begin with llvm. are those of LLVM's intrinsics");
   if (!function.is_external) FunctionCheck(tokens, file, function).run();
 }
 

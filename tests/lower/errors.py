@@ -225,6 +225,8 @@ errors = {
     'q: a second amount in a budget': (*qtjir('  %a = Nursery_Begin budget(ops 1, ops all)\n  Nursery_End\n  return\n'),
                                        '5:36: error: a second amount of ops'),
     'q: a result of what has none': (*qtjir('  %y = return\n'), '5:3: error: return has no result here'),
+    'q: a function with the name of an intrinsic': ('qtjir', 'func @llvm.abs.i64(%x: i64) -> i64 {\n  return %x\n}\n',
+                                                    "1:6: error: names that begin with llvm. are those of LLVM's intrinsics"),
     'q: a function without its closing brace': ('qtjir', 'func @f() {\n  return\n', "3:1: error: expected '}', not the end of the file"),
     'q: a name that has to be in quotes': ('qtjir', 'func @größe() {\n  return\n}\n', "1:9: error: expected '(', not 'ö'"),
     'q: a name without end': (*qtjir(f'  call @{"x" * 1000}()\n  return\n'), f'5:8: error: unknown function @{"x" * 382}...'),
