@@ -282,6 +282,8 @@ class FunctionCheck {
     if (places != one.operands.size() - 1)
       error(one.operands[0].token, "the text has " + std::to_string(places) + " places {} for " +
                                        std::to_string(one.operands.size() - 1) + " values");
+    if (unescaped(tokens_.text(one.operands[0].token)).find('\0') != std::string::npos)
+      error(one.operands[0].token, "a text that is printed cannot have a byte 0, which ends texts");
     for (std::size_t i = 1; i < one.operands.size(); ++i) {
       const auto own = own_type(one.operands[i]);
       const std::string type = own ? *own : "i64";

@@ -250,6 +250,7 @@ errors = {
     'q: a function without an end': (*qtjir('  Yield\n'), '5:3: error: the function ends without a return, branch or jump'),
     'q: an unknown instruction': (*qtjir('  %y = frobnicate %x\n  return\n'), "5:8: error: unknown instruction 'frobnicate'"),
     'q: a text with other places than values': (*qtjir('  print "{}"\n  return\n'), '5:9: error: the text has 1 places {} for 0 values'),
+    'q: a printed text with a byte 0': (*qtjir('  print "a\\00b"\n  return\n'), '5:9: error: a text that is printed cannot have a byte 0, which ends texts'),
     'q: a deferred function that a cancel would cut short': (
         *qtjir('  defer @f(1)\n  return\n'), '5:9: error: defer takes a function that is marked `cleanup`, which a cancel does not cut short'),
 }
