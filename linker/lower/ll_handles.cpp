@@ -4,6 +4,17 @@
 #include <algorithm>
 
 namespace janus::lower {
+namespace {
+
+// Whether the token is a value of type i64 with its type before it, in a select or freeze.
+bool is_behind_type(const Tokens& tokens, std::size_t i) {
+  const TokenKind kind = tokens.kind(i - 1);
+  if (kind != TokenKind::kLocal) return kind == TokenKind::kWord && tokens.text(i - 1) == "i64";
+  const auto alias = tokens.type_aliases.find(tokens.name(i - 1));
+  return alias != tokens.type_aliases.end() && alias->second == "i64" && tokens.kind(i) != TokenKind::kPunctuation;
+}
+
+}  // namespace
 
 HandleKinds::Answer HandleKinds::kind_of(const Operand& operand) {
   const std::string& value = operand.value;
@@ -98,9 +109,7 @@ HandleKinds::Found HandleKinds::read(std::uint32_t value, std::vector<std::uint3
   }
   if (mnemonic == "phi" || mnemonic == "select" || mnemonic == "freeze") {
     for (std::size_t i = definition.mnemonic + 1; i < definition.end; ++i) {
-      const bool is_incoming = mnemonic == "phi"
-                                   ? tokens.is_punctuation(i - 1, '[')
-                                   : tokens.kind(i - 1) == TokenKind::kWord && tokens.text(i - 1) == "i64";
+      const bool is_incoming = mnemonic == "phi" ? tokens.is_punctuation(i - 1, '[') : is_behind_type(tokens, i);
       if (is_incoming) read_source(tokens.text(i), sources, found);
     }
   } else if (mnemonic == "load") {

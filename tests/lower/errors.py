@@ -170,6 +170,10 @@ errors = {
                                                    '4:36: error: the amount is missing: a number, a value or `all`'),
     'a Task_Join of an asynchronous call': (*ll('  %a = Nursery_Begin\n  %c = Async_Call @f(i64 1)\n  %r = Task_Join %c\n  %b = Nursery_End %a\n  ret void\n'),
                                             '6:18: error: a join of what is no task: %c is the handle of an Async_Call, which Await waits for'),
+    'a Task_Join of an asynchronous call that a select chose, whose type has a name': (
+        'll', '%T = type i64\n' + LL + '  %a = Nursery_Begin\n  %c = Async_Call @f(i64 1)\n  %T = icmp eq i64 %x, 0\n  %d = select i1 %T, %T %c, %T 0\n  %e = freeze %T %d\n'
+              '  %r = Task_Join i64, %e\n  %b = Nursery_End %a\n  ret void\n}\n',
+        '10:23: error: a join of what is no task: %e is the handle of an Async_Call, which Await waits for'),
     'a parenthesis round a nursery that is not closed': (*ll('  %a = Nursery_Begin\n  %b = Nursery_End (ptr %a\n  ret void\n}\n'), "5:20: error: '(' is not closed"),
     'a join above its spawn': (*ll('  %a = Nursery_Begin\n  %r = Task_Join %t\n  %t = Spawn @f(i64 1)\n  %b = Nursery_End %a\n  ret void\n'),
                                '5:18: error: %t is not defined on every path to here: its definition is in line 6'),
