@@ -208,7 +208,8 @@ void end_at(std::uint64_t at_ns, int status) noexcept {
   g_end_status.store(status, std::memory_order_relaxed);
   g_end_at.store(at_ns, std::memory_order_relaxed);
   IrqOff irq_off;
-  arm_timer(this_cpu(), Others::kNoneReady);
+  Cpu& cpu = this_cpu();
+  if (has_apic() && at_ns < cpu.timer_at_ns) set_timer(cpu.timer_at_ns = at_ns);
 }
 
 }  // namespace janus::bare

@@ -6,6 +6,7 @@
 
 #include "kernel-free/memory/frames.h"
 #include "kernel-free/smp/per_cpu.h"
+#include "kernel-free/threads/threads.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"
 
@@ -203,6 +204,19 @@ TEST(threads, a_spinning_thread_does_not_keep_the_others_out) {
 }
 
 // Two threads on one CPU fill every register with their own values and check that they keep them.
+TEST(threads, a_thread_that_asks_for_the_end_later_does_not_keep_the_others_out) {
+  static std::atomic<bool> ran{false};
+  ran = false;
+  // On the CPU of this thread: it runs when this thread's turn is over.
+  REQUIRE(
+      platform::start_thread([](void*) { ran = true; }, nullptr, static_cast<int>(bare::this_cpu().index), "other"));
+  bare::end_at(platform::now_ns() + 100'000 * kMillisecond, 1);
+  const std::uint64_t until = platform::now_ns() + 5'000 * kMillisecond;
+  while (!ran && platform::now_ns() < until) continue;
+  bare::end_at(kForever, 0);
+  CHECK(ran.load());
+}
+
 TEST(threads, registers_survive_turns) {
   static std::atomic<unsigned> wrong{0}, rounds{0};
   static Word done{0};
