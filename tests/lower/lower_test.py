@@ -5,7 +5,6 @@
 import os
 import pathlib
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -284,28 +283,25 @@ def chain_of_type_names(count):
     return 'll', '%a0 = type i64\n' + ''.join(f'%a{i} = type [1 x {{ %a{i - 1}, %a{i - 1} }}]\n' for i in range(1, count))
 
 
-def seconds_for(kind, count):
-    """Processor time for such a module: the least of three runs, since other programs disturb some."""
+def instructions_for(kind, count):
+    """How many instructions janus-lower executes for such a module."""
     suffix, text = kind(count)
     source = work / f'long.{suffix}'
     source.write_text(text)
-    seconds = []
-    for _ in range(3):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        done = lower(janus_cc, source, '-o', work / 'long.out')
-        seconds.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
+    done = lower(janus_cc, source, '-o', work / 'long.out', under=('valgrind', '--tool=callgrind', '--callgrind-out-file=/dev/null'))
     tap.check(f'{kind.__name__}: a module of {count} is lowered', done.returncode == 0, done.stderr)
-    return min(seconds)
+    return int(re.search(rb'Collected : (\d+)', done.stderr)[1])
 
 
-def time_grows_as_the_file():
-    for kind, count, what in ((block_of_sends, 20000, 'instructions in a block'), (chain_of_joins, 5000, 'joins of one handle behind phi nodes'),
-                              (joins_of_one_register, 5000, 'joins of one register for the tasks of many nurseries'),
-                              (cancels_of_the_outermost, 5000, 'cancels and joins of what is outside of deep nurseries'),
-                              (chain_of_aliases, 20000, 'aliases of aliases'),
-                              (chain_of_type_names, 10000, 'names of types that name others twice'), (brackets_without_end, 5000, 'brackets that are not closed')):
-        few, many = seconds_for(kind, count), seconds_for(kind, 4 * count)
-        tap.check(f'four times as many {what} take four times as long, not sixteen times', many < 8 * few, f'{few:.2f} s, {many:.2f} s')
+def work_grows_as_the_file():
+    for kind, count, what in ((block_of_sends, 5000, 'instructions in a block'), (chain_of_joins, 1250, 'joins of one handle behind phi nodes'),
+                              (joins_of_one_register, 1250, 'joins of one register for the tasks of many nurseries'),
+                              (cancels_of_the_outermost, 1250, 'cancels and joins of what is outside of deep nurseries'),
+                              (chain_of_aliases, 5000, 'aliases of aliases'),
+                              (chain_of_type_names, 2500, 'names of types that name others twice'), (brackets_without_end, 1250, 'brackets that are not closed')):
+        few, many = instructions_for(kind, count), instructions_for(kind, 4 * count)
+        tap.check(f'four times as many {what} take four times as many instructions, not sixteen times', many < 6 * few, f'{few}, {many}')
+        print(f'# {what}: {few} instructions, {many / few:.1f} times as many', flush=True)
 
 
 def block_of(page, name):
@@ -625,7 +621,7 @@ def the_same_without_a_kernel():
 if sys.argv[2:] == ['outputs']:
     outputs_are_verified()
     other_ways_to_link_work()
-    time_grows_as_the_file()
+    work_grows_as_the_file()
     tap.end()
 examples_run()
 an_exception_ends_the_nursery()

@@ -20,10 +20,10 @@ def compile_by(janus_cc, sources, output, *options, compiler='gcc'):
                           env=environment(CC=compiler), timeout=600)
 
 
-def lower(janus_cc, source, *options):
-    """Runs janus-lower on a file; returns status, stdout and stderr."""
+def lower(janus_cc, source, *options, under=()):
+    """Runs janus-lower on a file, as the last argument of the command `under`; returns status, stdout and stderr."""
     tool = janus_cc.parent.parent / 'lib/janus-rt/janus-lower'
-    return subprocess.run([tool, *options, source], capture_output=True, timeout=120)
+    return subprocess.run([*under, tool, *options, source], capture_output=True, timeout=120)
 
 
 def verify(text, command):
