@@ -32,7 +32,7 @@ void BiasedLock::shut_out_owner() noexcept {
   if (turns_to_own_ < kMaxTurns) turns_to_own_ *= 2;
   for (std::uint32_t spin = 0;; ++spin) {
     const std::uint32_t seen = departures_.load(std::memory_order_acquire);
-    if (owner.holds_.load(std::memory_order_acquire) != this) return;  // pairs with unlock_biased()
+    if (owner.holds_.load(std::memory_order_acquire) != this) return;  // pairs with try_exit(), leave()
     if (spin < kDepartureSpins)
       pause();
     else

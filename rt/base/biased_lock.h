@@ -36,7 +36,7 @@ class LockOwner {
 //
 // INVARIANT no-lost-departure: a thread that waits in step 4 is woken when the owner leaves.
 //   owner:  1 holds = null     2 light fence   3 owner no longer me? departures += 1, wake
-//   others: 1 (3 above)        2 read departures   3 does it still hold this? sleep on departures as read
+//   others: 1 heavy fence      2 read departures   3 does it still hold this? sleep on departures as read
 // Either the owner's step 1 comes before the heavy fence and is seen, or its step 3 comes after it and sees no owner.
 // tests/models/biased_lock_model_test.cpp explores both.
 class BiasedLock {
@@ -116,7 +116,7 @@ class BiasedLock {
 
  private:
   // A worker that takes the lock so many times in a row becomes its owner. Each revocation doubles that number, since a
-  // heavy fence costs as much as hundreds of them.
+  // heavy fence costs as much as hundreds of uncontended locks.
   static constexpr std::uint32_t kFirstTurns = tunable(32, 1), kMaxTurns = tunable(4096, 1);
 
   void lock_plain(LockOwner* me) noexcept;

@@ -10,8 +10,8 @@ namespace janus {
 
 inline constexpr std::size_t kMaxFloatingText = 1096;  // the smallest double has 1,074 digits behind the point
 
-// The work of formatting the double with these bits, in units of reading one byte of a format: from the number of
-// multiplications of its digits.
+// The work of formatting the double with these bits, in units of reading one byte of a format: about the number of
+// factors 2 or 5 by which its digits are multiplied.
 [[nodiscard]] constexpr unsigned floating_work(std::uint64_t bits) noexcept {
   constexpr int kHalfway = 1075;  // the biased exponent of doubles whose last mantissa bit is worth 1
   const int e = static_cast<int>(bits >> 52 & 0x7ff) - kHalfway;

@@ -18,13 +18,13 @@ inline constexpr std::size_t kUnreadable = ~std::size_t{0};
 struct FormatBounds {
   // Formatting stops after so many bytes of text. A longer string is treated as one of this length.
   std::size_t text = ~std::size_t{0};
-  // The format and its strings are treated as if they ended after so many reads of a byte; each byte is read up to four
+  // The format and its strings are treated as if they ended after so many reads of a byte; each byte is read up to seven
   // times.
   std::size_t reads = ~std::size_t{0};
 };
 struct Formatted {
   std::size_t size;   // the length of the whole text, or at least bounds.text if it is longer; or kUnreadable
-  std::size_t reads;  // how many bytes were read, for which the caller charges
+  std::size_t reads;  // the caller charges for these: reads of a byte, and floating_work()
 };
 // As janus_vformat(), within bounds.
 Formatted vformat(char* buffer, std::size_t capacity, const FormatBounds& bounds, const char* format,

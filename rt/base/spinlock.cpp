@@ -8,8 +8,8 @@ namespace janus {
 
 namespace {
 
-// Spinning this often outlasts most critical sections, though not walks over many members or tags, and is meant to cost
-// less than a sleep and a wake-up.
+// So many spins outlast most critical sections, but not a walk along a long list, and are meant to cost less than a
+// sleep and a wake-up.
 constexpr std::uint32_t kSpins = tunable(100, 0);
 constexpr std::uint64_t kLockNapNs = 1'000'000;
 constexpr std::uint32_t kHeldHalf = 0xffff;
