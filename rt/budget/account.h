@@ -71,10 +71,10 @@ struct AccountQueue {
 // account pays it first, and the debt of a closed account passes to its parent, up to kMaxDebtAbove. Debt above that
 // limit is forgiven, since a task may pass any cost to a yield check, and must not ruin accounts above.
 //
-// INVARIANT one-line-of-credit: each account gets a lender when it is opened: the topmost account below one with
-// unlimited ops, which is the account itself if its parent's ops are unlimited. All loans of one lender together never
-// exceed the limit that is passed to borrow(). So an account and all accounts below it together spend at most what came
-// in from above, plus one such limit.
+// INVARIANT one-line-of-credit: each account gets a lender when it is opened: itself if it is the root or its parent's
+// ops are unlimited, otherwise its parent's lender. All loans of one lender together never exceed the limit that is
+// passed to borrow(). So an account and all accounts below it together spend at most what came in from above, plus one
+// such limit.
 //
 //     free --open--> open --close--> closed --(last reference goes)--> free
 //

@@ -23,7 +23,7 @@ class AccountRecords {
 
   // Takes a record, empty and with one reference. nullptr: there is no memory, or it cannot be paid for.
   Account* take(bool has_paid) noexcept;
-  // take(), paid by `payer` until the record is free, unless that is the root.
+  // take(), paid by `payer` until the record is free, unless the payer is the root.
   Account* take_paid(AccountWords& words, Account* payer) noexcept;
   void free_paid(AccountWords& words, Account* account, Account* payer) noexcept;
   // Ends the charge of a freed record. Returns the amount, which the caller credits. Precondition: the caller has a

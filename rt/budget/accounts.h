@@ -152,7 +152,7 @@ class Accounts {
   }
   // Memory charged to the account and not yet credited. Not valid for the root.
   [[nodiscard]] std::uint64_t held(const Account* account) const noexcept;
-  // The least memory that the root has ever had left, without chunks in caches; kUnlimited before the first draw.
+  // The least memory that a draw on the root has left in the root and the caches together; kUnlimited before the first.
   [[nodiscard]] std::uint64_t least_memory() const noexcept { return root_memory_.least_left(); }
 
   // Owner of the cache only. The cache's memory must stay readable until destroy(), also after unregister_cache(): a

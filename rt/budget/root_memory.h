@@ -40,7 +40,7 @@ class RootMemory {
   void register_cache(MemoryCache& cache) noexcept;
   void unregister_cache(MemoryCache& cache) noexcept;
 
-  // The least memory that the root has ever had left, without chunks in caches; kUnlimited before the first draw.
+  // The least memory that a draw on the root has left in the root and the caches together; kUnlimited before the first.
   [[nodiscard]] std::uint64_t least_left() const noexcept { return least_left_.load(std::memory_order_relaxed); }
 
  private:
