@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/stack.h — one fiber stack, and how its memory is laid out:
-// docs/decisions/0282
+// rt/mem/stack.h — one fiber stack, and how its memory is laid out (docs/decisions/0282):
 //
 //     guard | usable: at least the class's size below the base frame | base frame | record | colour
 //     ^ base  ^ lowest, limit                                        start ^         ^ Stack

@@ -3,7 +3,8 @@
 // allows. Freed stacks stay mapped and are taken again last-in first-out, while they are warm. As many stay warm as
 // were in use at once; the pages of those that were not needed again go back to the machine when the program rests.
 //
-// Class StackPool is a facade for four classes, each of which has the next one that it calls as a member:
+// Class StackPool is a facade for four classes. It has the StackCaches, these have the StackReserve, and that has the
+// other two:
 //   StackCaches   the workers' caches                               rt/mem/stack_cache.h
 //   StackReserve  all other idle stacks: their payer and warmth     rt/mem/stack_reserve.h
 //   StackDepot    those of one class, in groups                     rt/mem/stack_depot.h

@@ -14,7 +14,7 @@ namespace janus {
 
 inline constexpr unsigned kBankStacks = 64;
 
-// Guarded by the lock of its class's pool.
+// Guarded by StackDepot::lock_ of its class.
 struct StackGroup {
   enum List : std::uint8_t { kUnlisted, kWarm, kCold };
 
@@ -42,7 +42,7 @@ struct StackSlab {
   std::uint64_t canary_key;
   std::uint32_t count;
   std::atomic<std::uint32_t> prepared;  // stacks in groups that have been claimed; those behind were never touched
-  std::uint32_t number;                 // in the pool
+  std::uint32_t number;                 // in the StackTable
   std::uint8_t size_class;
 
   [[nodiscard]] static constexpr std::size_t header_bytes(std::size_t count) noexcept {
