@@ -41,9 +41,7 @@ void queue_newest(Worker& worker, std::uint32_t kept) noexcept {
 
 }  // namespace
 
-// While there are other groups. The group whose turn it is goes on until the turn is over (a-turn-lasts, worker.h;
-// docs/decisions/0303). `yielding`: the running runnable, which is in no queue, or nullptr. It goes on if this returns
-// nullptr.
+// The group whose turn it is goes on until the turn is over (a-turn-lasts, worker.h; docs/decisions/0303).
 [[gnu::noinline]] Runnable* Dispatcher::next_among_groups(Worker& worker, const Runnable* yielding) noexcept {
   Runnable* const own = next_in_turn(worker);
   const bool goes_on = yielding != nullptr && worker.until_fair > 0 && worker.turn_of == yielding->group;
@@ -133,7 +131,7 @@ Runnable* Dispatcher::begin_turn_of(Worker& worker, std::uint32_t group) noexcep
 // move to their groups' queues, so that they do not hide it for long. While may_hide_group_0, runnables of the group
 // whose turn it is move as well. Each is moved at most once, and its group has paid an op for it.
 Runnable* Dispatcher::take_oldest_in_turn(Worker& worker) noexcept {
-  const bool is_dug_for = worker.counters.fair_rounds.read() % kDigInterval == 0;  // for a woken one of group 0
+  const bool is_dug_for = worker.counters.fair_rounds.read() % kDigInterval == 0;  // to find a woken one of group 0
   worker.may_hide_group_0 |= is_dug_for;
   for (unsigned moved = 0; moved < kMaxMoved; ++moved) {
     Runnable* const oldest = worker.ready.take_oldest().runnable();

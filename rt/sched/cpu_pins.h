@@ -17,7 +17,7 @@ enum class Pinning : std::uint8_t { kNever, kWhileSeveralWork, kAlways };
 
 class CpuPins {
  public:
-  // `own`: room for a number for each of the workers. `cpus`: the CPUs to pin to, or nullptr; only read here.
+  // `own`: room for one CPU number per worker. `cpus`: the CPUs to pin to, or nullptr; not read after init().
   void init(Pinning pinning, const platform::Cpus* cpus, const WorkerList& workers, std::int16_t* own) noexcept;
 
   // The CPU on which the worker's thread starts, or platform::kAnyCpu.

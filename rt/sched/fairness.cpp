@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/fairness.cpp — a fair round: takes the runnable that has waited longest, from each queue in rotation. And the
-// end of a slice at which none waits. docs/decisions/0140, 0323
+// rt/sched/fairness.cpp — a fair round: takes the runnable that has waited longest, from each queue in rotation. Also
+// the end of a slice after which nothing else is queued. docs/decisions/0140, 0323
 #include "rt/sched/dispatcher.h"
 #include "rt/sched/thieves.h"
 
 namespace janus {
 
-// Ops spent beyond this round count for the next, but at most one round's worth: otherwise a task that has once spent
-// very much would make the worker take the oldest for many dispatches.
+// Ops spent beyond this round count for the next ones, but at most two rounds' worth: otherwise a task that has once
+// spent very much would make the worker take the oldest for many dispatches.
 [[gnu::noinline]] Runnable* Dispatcher::next_fair(Worker& worker) noexcept {
   const std::int64_t round = fair_ops_, over = worker.until_fair + round;
   worker.until_fair = (over < -round ? -round : over) - worker.dispatch_ops;

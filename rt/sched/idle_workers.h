@@ -32,9 +32,9 @@ class IdleWorkers {
     is_stopping_.store(false, std::memory_order_relaxed);
   }
 
-  // Owner only. What request_attention() has asked for, if it has.
+  // Owner only. Calls hooks::on_attention() if request_attention() has been called since the last time.
   void poll_attention(Worker& worker) noexcept { attention_.poll(worker, 0); }
-  // Owner only. A runnable from elsewhere; sleeps until there is one. nullptr: stop() has been called.
+  // Owner only. Finds a runnable elsewhere, and sleeps until there is one. nullptr: stop() has been called.
   Runnable* find_work(Worker& worker) noexcept;
 
   // --- Any thread ---

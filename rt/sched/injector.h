@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/injector.h — the queue that all workers share: runnables that come from outside the workers, and those for
-// which a worker's own queue has no room. First in, first out; intrusive, so that a push cannot fail.
+// rt/sched/injector.h — the queue that all workers share: runnables from outside the workers, those left to a worker
+// that is woken for them, and those for which a worker's own queue has no room. First in, first out; intrusive, so that
+// a push cannot fail.
 #pragma once
 
 #include <atomic>

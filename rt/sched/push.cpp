@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/push.cpp — what a push does that finds a full queue or a worker that sleeps, or comes from outside the
-// workers. docs/decisions/0081
+// rt/sched/push.cpp — pushes that find a full queue or a sleeping worker, and pushes from outside the workers.
+// docs/decisions/0081
 #include "rt/sched/scheduler.h"
 
 namespace janus {
 
-// Through the injector, so that the woken worker need not steal from our deque, with a heavy fence.
+// Moves the newest entry to the injector: to steal it from our deque, the woken worker would need a heavy fence.
 [[gnu::noinline, gnu::cold]] void Scheduler::wake_with_newest(Worker& worker) noexcept {
   if (!idle_workers_.set().wants_wake(Work::kFresh)) return;
   const Entry newest = worker.ready.pop_apart();

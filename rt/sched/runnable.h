@@ -14,7 +14,7 @@ namespace janus {
 struct Suspension {
   arch::Context context;
   Stack* stack;
-  std::byte* stack_limit;  // copied to the worker on resumption, which therefore need not read the stack's record
+  std::byte* stack_limit;  // copied to the worker on resumption, so that it need not read the stack's record
 };
 
 struct Runnable {

@@ -18,7 +18,8 @@ namespace janus {
 //
 //     watching --sleeps timed_park_ns(), longer each round--> watching, the next round
 //     watching --found work--> watching, the first round again
-//     watching --kMaxIdleRounds are over and no woken task is left to its waker--> asleep until woken
+//     watching --no woken task is left to its waker; and kMaxIdleRounds are over, no other worker is awake,
+//                or another one watches--> asleep until woken
 class StealBackoff {
  public:
   // --- Thefts that do not pay ---

@@ -80,7 +80,7 @@ void publish_yielded(Worker& worker, void* yielded, void*) noexcept {
 }  // namespace
 
 // While there are few stacks, small tasks start on stacks of kLargeFirstClass, which have room to run children instead
-// of waiting for them. Those cost address space and page tables, so of a million stacks most are small.
+// of waiting for them. Large stacks cost address space and page tables, so of a million stacks most are small.
 Stack* Scheduler::take_stack(Worker& worker, unsigned size_class, const Runnable* user,
                              const Runnable* waiter) noexcept {
   if (size_class < kLargeFirstClass && stacks_->gives_large_first())

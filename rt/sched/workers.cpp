@@ -140,8 +140,8 @@ void Scheduler::logical_main(void* argument) noexcept {
 // sleeping worker has to be woken for it.
 bool Scheduler::run_caller(Runnable* first, unsigned& started) noexcept {
   started = 0;
-  if (!platform::adopt_thread(idle_workers_.pins().cpu_at_start(0), nullptr))
-    return false;  // the process's own name is the program's
+  // The thread gets no name: its name is the process's, which is the program's.
+  if (!platform::adopt_thread(idle_workers_.pins().cpu_at_start(0), nullptr)) return false;
   if (!start_threads(first->stack_class, started)) return false;
   if (is_deterministic()) {
     push_fresh(workers_[0], first);
