@@ -8,7 +8,7 @@ namespace janus {
 
 namespace {
 
-// The one mutable global of the runtime, for hosts and compilers whose calls name no runtime.
+// The process's own runtime, for calls that name no runtime.
 std::atomic<Runtime*> the_runtime{nullptr};
 std::atomic<bool> is_program{false};
 

@@ -11,7 +11,7 @@ namespace janus {
 
 namespace {
 
-// A thread outside tasks that has a current nursery. Threads are identified by their thread pointer.
+// The data of a thread outside tasks. Threads are identified by their thread pointer.
 struct ThreadEntry {
   const void* thread;
   Nursery* current;
