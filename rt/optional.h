@@ -46,7 +46,7 @@
 // Symbols that the program may define:
 //
 // PROGRAM  janus_config janus_run_main janus_run_fini    without them the program has an entry of its own
-// PROGRAM  environ                                       there is no C library, and so no environment of its
+// PROGRAM  environ                                       without a C library nobody defines it
 //
 // Symbols that the linker may define:
 //
