@@ -22,7 +22,7 @@ extern "C" {
 
 #define JANUS_VICTIM_RANDOM 0u        // from the seeded generator
 #define JANUS_VICTIM_ROUND_ROBIN 1u   // the next after the last one
-#define JANUS_VICTIM_LEAST_LOADED 2u  // spare the least loaded: steal from the fullest deque
+#define JANUS_VICTIM_LEAST_LOADED 2u  // the worker with the most queued tasks
 
 // Starts a thread that runs entry(arg) once and then ends. 0, or a negative value: refused, nothing left behind.
 typedef int (*janus_start_thread_fn)(void (*entry)(void* arg), void* arg, void* context);

@@ -44,7 +44,7 @@ typedef struct janus_stats {
   uint64_t stacks_installed;  // stacks guarded by MADV_GUARD_INSTALL
   uint64_t stacks_protected;  // stacks guarded by mprotect
   uint64_t stacks_canaried;   // stacks with a canary in place of a guard
-  uint64_t bytes_peak;        // the most of the root pool that was drawn at once, with the workers' chunks
+  uint64_t bytes_peak;        // the most of the root pool that was drawn at once, without the workers' unused chunks
   uint64_t bytes_limit;       // the root pool
   uint64_t yields_charged;    // yields after a yield with nothing in between, which cost 1 op
   uint64_t workers_pinned;    // to one CPU each
