@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// at_exit.c: the functions registered for the program's end, as a stack. Any task may push; the task that ends the
-// program pops.
+// at_exit.c: the functions registered for the program's end, as a stack. Only tasks that
+// may end the process push and pop.
 #include <janus/rt.h>
 #include <stddef.h>
 #include <stdlib.h>

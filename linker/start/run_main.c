@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_main.c: runs the constructors, main and the finalisers in the root task. The linker defines the arrays: addresses
-// of functions that compilers put into .preinit_array, .init_array and .fini_array.
+// run_main.c: runs the constructors and main, and at the end the finalisers. The linker defines the bounds of the arrays:
+// compilers put addresses of functions into .preinit_array, .init_array and .fini_array.
 #include <stddef.h>
 #include <unistd.h>
 
