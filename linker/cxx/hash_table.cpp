@@ -30,7 +30,7 @@ std::size_t next_prime(std::size_t n) {
   return n;
 }
 
-constexpr std::size_t kMostBuckets = std::size_t{1} << 59;  // beyond, an array of pointers has no size
+constexpr std::size_t kMostBuckets = std::size_t{1} << 59;  // whose array would take 2^62 bytes
 
 std::size_t product(std::size_t buckets, float load) {
   const double result = static_cast<double>(buckets) * static_cast<double>(load);
@@ -41,8 +41,8 @@ std::size_t product(std::size_t buckets, float load) {
 
 namespace __detail {
 
-// Returns a number of buckets, at least `count`. For a `count` of 0 it is 1, which is not on the heap, until the first
-// element is inserted.
+// Returns a number of buckets: at least `count`, but at most kMostBuckets. For a `count` of 0 it is 1: the bucket inside
+// the table object, which needs no heap.
 WEAK std::size_t _Prime_rehash_policy::_M_next_bkt(std::size_t count) const {
   if (count == 0) return 1;
   const std::size_t buckets = count >= kMostBuckets ? kMostBuckets : next_prime(count);
