@@ -6,8 +6,8 @@ undefined_names() {
   sed -nE "s/.*undefined reference to [\`']([^']+)'.*/\1/p; s/.*undefined (hidden )?symbol: (.*)/\2/p" "$scratch/log" | sort -u
 }
 
-# Prints one line if names of C or POSIX are undefined, one if names of the compiled part of the C++ library are, and one if
-# those are that a compiler calls for an option.
+# Prints a line for each of three kinds of undefined names: those of C or POSIX, those of the C++ library's compiled part, and
+# those of functions that compilers call because of an option.
 explain_undefined_names() {
   local names cxx
   names=$(undefined_names | sed -E 's/^__isoc[0-9]*_//; s/^__(.*)_chk$/\1/; s/^_IO_//' | grep -Fx -f "$support/c-names" | sort -u | paste -sd ' ')

@@ -11,7 +11,7 @@ is_stripped() {
   return 1
 }
 
-# The compiler links as usual. The runtime comes last; --wrap redirects main and the waiting for function-local statics to it.
+# The compiler links as usual. The runtime comes behind the program's inputs; --wrap redirects main and the waiting for function-local statics to it.
 link_hosted_command() {
   collect link
   link=("${c_compiler[@]}") link_language=c

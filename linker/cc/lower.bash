@@ -4,7 +4,7 @@
 
 is_lowered() { [ "$1" = llvm ] || [ "$1" = qtjir ]; }
 
-# Sets `clang` to the compiler for LLVM IR: the C compiler if that is clang, else the first clang in PATH. Sets `clang_major`.
+# Sets `clang` to the compiler for LLVM IR: the C compiler if that is clang, else from PATH clang or the newest of clang-19 to clang-11. Also sets `clang_major`.
 find_clang() {
   local candidate found
   [ -z "${clang+known}" ] || return 0
@@ -24,7 +24,7 @@ find_clang() {
 # Prints the major version of a compiler if it is clang.
 clang_version() { LC_ALL=C "$@" --version 2>/dev/null | sed -nE 's/.*clang version ([0-9]+).*/\1/p' | head -n 1; }
 
-# Lowers the source $1 to $2, or to stdout if $2 is empty; with the further options behind.
+# Lowers the source $1 to $2, or to stdout if $2 is empty. Passes further arguments on to janus-lower.
 lower_source() {
   local lower=$support/janus-lower source=$1 target=$2
   shift 2
@@ -58,7 +58,7 @@ tell_places() {
     { print }' "$scratch/log"
 }
 
-# Compiles the source $1 to $2, by the step in $3 (-c or -S). Of the options only those are passed that LLVM IR leaves open.
+# Compiles the source $1 to $2, by the step in $3 (-c or -S). Passes to clang only options that still have an effect on LLVM IR.
 compile_lowered() {
   local lowered word pointers=() options=() status=0
   make_scratch
