@@ -65,7 +65,7 @@ JANUS_C_DEFINE void* memmem(const void* bytes, size_t count, const void* needle,
   if (needle_count > count) return NULL;
   const unsigned char* pattern = needle;
   const size_t last = needle_count - 1;
-  size_t step[256];  // the distance from the last place of a byte in the needle to the needle's end
+  size_t step[256];  // for each byte: the distance from its last occurrence to the needle's last byte
   for (size_t c = 0; c < 256; c++) step[c] = needle_count;
   for (size_t i = 0; i <= last; i++) step[pattern[i]] = last - i;
   const struct suffix less = largest_suffix(pattern, needle_count, kLess);

@@ -25,7 +25,6 @@ JANUS_C_DEFINE FILE* stdout = &standard_output;
 JANUS_C_DEFINE FILE* stderr = &standard_error;
 
 // --- Shared by all functions of a stream
-// -----------------------------------------------------------------------------------
 
 int janus_stream_fail(FILE* file, int error) {
   errno = error;
@@ -60,7 +59,6 @@ int janus_stream_forget_ahead(FILE* file) {
 }
 
 // --- Opening and closing
-// ------------------------------------------------------------------------------------------------
 
 // The flags for open(); -1 for an invalid mode.
 static int flags_of(const char* mode) {
@@ -160,7 +158,6 @@ JANUS_C_DEFINE void setbuf(FILE* restrict file, char* restrict buffer) {
 }
 
 // --- State and position
-// ------------------------------------------------------------------------------------------------
 
 JANUS_C_DEFINE int fileno(FILE* file) {
   return file->fd;

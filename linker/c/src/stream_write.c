@@ -62,7 +62,6 @@ JANUS_C_DEFINE int puts(const char* text) {
 }
 
 // --- Formats
-// -----------------------------------------------------------------------------------------------------------
 
 // Formats text that does not fit into vfprintf's buffer on the heap, because stacks of tasks are small.
 static int put_long(FILE* file, size_t length, const char* format, va_list values) {
