@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// close_test.cpp — a channel with hundreds of waiting tasks is closed. The close takes effect at once for later calls;
-// the waiting tasks are woken in parts, and all are woken, whatever they do meanwhile.
+// channel_close_test.cpp — a channel with hundreds of waiting tasks is closed. The close takes effect at once for later
+// calls; the waiting tasks are woken in parts, and all are woken, whatever they do meanwhile.
 #include "tests/api/world.h"
 
 namespace janus::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// memory_test.cpp — tasks without a budget of their own use the root's memory. A task that spawns or blocks more of
-// them than there is memory for gets an error, and no other task is affected.
+// memory_limits_test.cpp — tasks without a budget of their own use the root's memory. A task that spawns or blocks more
+// of them than there is memory for gets an error, and no other task is affected.
 #include "tests/api/world.h"
 
 namespace janus::test {

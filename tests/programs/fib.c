@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fib [N]: the N-th Fibonacci number with a task for every call: 2 * fib(N) tasks that do nothing but spawn. Uses only
-// the three frozen functions.
+// fib [N]: the N-th Fibonacci number. Each call for 2 or more spawns a task for one half and calls itself for the other:
+// fib(N + 1) - 1 tasks. To spawn them it uses only the three frozen functions.
 #include "size.h"
 
 struct call {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// limits.c — LIMIT WORKLOAD SIZE WORKERS.
+// limits.c — runs one workload: PROGRAM WORKLOAD SIZE WORKERS.
 #include "limits.h"
 
 int main(int argc, char** argv) {
