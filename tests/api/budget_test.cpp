@@ -252,6 +252,33 @@ std::uint32_t price_of(Body body) {
   return before - janus_budget_get_current().ops - of_asking;
 }
 
+std::int64_t yield_until_set(void* is_set) {
+  while (!*static_cast<std::atomic<bool>*>(is_set)) janus_yield();
+  return 0;
+}
+
+std::int64_t measure_yields_behind_checks(void* is_over) {
+  for (const std::uint32_t ops : {1u, 1024u, 1025u, 5000u}) {  // a slice has 1,024
+    const std::uint32_t price = price_of([ops] {
+      janus_yield_check(ops);
+      janus_yield();
+    });
+    CHECK_EQ(price, ops);
+  }
+  *static_cast<std::atomic<bool>*>(is_over) = true;
+  return 0;
+}
+
+TASK_TEST(budget, a_yield_behind_a_check_is_free_also_where_the_slice_has_ended) {
+  std::atomic<bool> is_over = false;
+  janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, with_ops(1000000));
+  spawn(nursery, yield_until_set, &is_over);
+  janus_spawn_options options = {};
+  options.budget = with_ops(100000);
+  janus_nursery_spawn_in(nursery, measure_yields_behind_checks, &is_over, &options);
+  CHECK_EQ(end(nursery), 0);
+}
+
 std::int64_t measure_loops(void*) {
   for (const std::uint32_t iterations : {0u, 1u, 100u, 1023u, 1024u, 2500u}) {
     std::uint32_t counter = 0;

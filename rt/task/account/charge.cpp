@@ -64,7 +64,11 @@ template int yield<Path::kFast>(Task& task) noexcept;
   Dispatcher& dispatcher = scheduler.dispatcher();
   if (!dispatcher.has_ready(current_worker())) dispatcher.go_on_alone(current_worker(), task.group);
   if (dispatcher.has_ready(current_worker()) || scheduler.is_deterministic()) {
-    if (!dispatcher.keeps_turn(current_worker(), task)) return yield<Path::kGeneral>(task);
+    if (!dispatcher.keeps_turn(current_worker(), task)) {
+      const int seen = yield<Path::kGeneral>(task);
+      task.yielded_free = false;  // it has paid for the slice that is over
+      return seen;
+    }
     scheduler.sched_point();
   }
   return told ? -1 : 0;
