@@ -97,8 +97,8 @@ class BiasedLock {
     lock_plain(me);
     return Hold::kPlain;
   }
-  // As lock(), for a caller that will not take the lock again: the caller does not become owner. Allowed after
-  // unlock_for_good().
+  // As lock(), for a caller that will not take the lock again, or does not know whether the object that it guards has
+  // ended: the caller does not become owner. Allowed after unlock_for_good().
   [[nodiscard]] Hold lock_as_guest(LockOwner* me) noexcept {
     if (me != nullptr && try_lock_biased(*me)) return Hold::kBiased;
     shut_out_owner();

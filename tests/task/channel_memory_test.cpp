@@ -3,6 +3,9 @@
 // panics, not its partner; each message arrives once; the channel and all other tasks go on.
 #include <iterator>
 
+#include "rt/task/nurseries/handle.h"
+#include "rt/task/record/channel.h"
+#include "rt/task/record/runtime.h"
 #include "tests/task/bad_memory.h"
 
 namespace janus::test {
@@ -246,6 +249,36 @@ TEST(channel_memory, under_load_no_message_is_lost_or_doubled_and_no_lock_stays_
       });
     }
   }
+}
+
+// Waiters that look again after the last release lock a record that is free. Whoever becomes its owner would find it
+// there by a stale handle.
+TEST(channel_memory, waiters_that_look_again_do_not_own_the_lock_of_a_channel_that_has_ended) {
+  constexpr int kMostUses = 40;  // the worker that locks it 33 times in a row owns the lock
+  run_in(with_workers(1), [] {
+    for (int uses = 0; uses < kMostUses; ++uses) {
+      janus_channel* const channel = janus_channel_create(8, 0);
+      const std::uint32_t index = index_of_handle(reinterpret_cast<std::uintptr_t>(channel));
+      auto& record = *static_cast<Channel*>(runtime_of(current_worker()).channels.at(index));
+      long value = 0;
+      auto bad = [&] { return janus_channel_recv(channel, BadMemory::pointer(Bad::kSmall, 8)); };
+      auto good = [&] {
+        long received = 0;
+        return static_cast<std::int64_t>(janus_channel_recv(channel, &received));
+      };
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      for (int i = 0; i < kManyBads; ++i) CHECK(stops(scope.go(bad)));
+      for (int i = 0; i < kGoods; ++i) CHECK(stops(scope.go(good)));
+      const BiasedLock::Hold hold = record.lock.lock_as_guest(nullptr);  // counts the uses from here on
+      record.lock.init(true);
+      record.lock.unlock(nullptr, hold);
+      for (int i = 0; i < uses; ++i) CHECK_EQ(janus_channel_try_recv(channel, &value), JANUS_E_WOULD_BLOCK);
+      CHECK_EQ(janus_channel_try_send(channel, &value), JANUS_E_WOULD_BLOCK);  // the others are told to look again
+      janus_channel_release(channel);
+      (void)scope.end();
+      CHECK(!record.lock.is_owned_by(current_worker().locks));
+    }
+  });
 }
 
 TEST(channel_memory, elements_are_bounded) {

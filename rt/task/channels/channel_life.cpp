@@ -19,10 +19,11 @@ namespace {
 
 static_assert(sizeof(Channel) <= kChannelBytes);
 
+// As a guest, since the channel may have ended.
 class ChannelGuard {
  public:
   ChannelGuard(Worker* worker, Channel& channel) noexcept
-      : channel_(channel), me_(owner_in(channel, worker)), hold_(channel.lock.lock(me_)) {}
+      : channel_(channel), me_(owner_in(channel, worker)), hold_(channel.lock.lock_as_guest(me_)) {}
   ~ChannelGuard() { channel_.lock.unlock(me_, hold_); }
   ChannelGuard(const ChannelGuard&) = delete;
   ChannelGuard& operator=(const ChannelGuard&) = delete;

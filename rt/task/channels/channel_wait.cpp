@@ -151,7 +151,7 @@ bool is_over(Channel& channel, const ChannelWait& wait, int& result) noexcept {
     if (!leave(channel, self, wait, hold)) return give_up_wait(channel, self, wait, hold, kErrorNoMemory);
     if (is_over(channel, wait, result)) [[likely]]
       return result;
-    hold = channel.lock.lock(owner_in(channel, &current_worker()));
+    hold = channel.lock.lock_as_guest(owner_in(channel, &current_worker()));  // the channel may have ended
   }
   channel.lock.unlock(owner_in(channel, &current_worker()), hold);
   return result_of(channel, wait, wait.status.load(std::memory_order_relaxed));
@@ -169,7 +169,7 @@ int wait_at(Channel& channel, Task& self, List<ChannelWait>& queue, void* data, 
 int wait_on(Channel& channel, Task& self, ChannelWait& wait) noexcept {
   int result = 0;
   if (is_over(channel, wait, result)) return result;
-  return wait_locked(channel, self, wait, channel.lock.lock(owner_in(channel, &current_worker())));
+  return wait_locked(channel, self, wait, channel.lock.lock_as_guest(owner_in(channel, &current_worker())));
 }
 
 }  // namespace janus

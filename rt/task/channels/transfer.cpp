@@ -315,9 +315,10 @@ int transfer_in_general(Worker* worker, Task* self, Channel& channel, void* data
     note_stranger(channel, self);
   for (;; looks_again = true) {
     const Hold hold = channel.lock.lock(owner_in(channel, worker));
-    if (!channel.is_alive(secret)) [[unlikely]]
-      return refuse<kDirection, Path::kGeneral>(worker, self, channel, data, hold,
-                                                looks_again ? kErrorClosed : kErrorStale);
+    if (!channel.is_alive(secret)) [[unlikely]] {
+      channel.lock.unlock_for_good(owner_in(channel, worker), hold);  // this call may have made the worker its owner
+      return looks_again ? kErrorClosed : kErrorStale;
+    }
     if (looks_again && !is_own_there<kDirection>(channel, data)) [[unlikely]]
       return blame<kDirection>(worker, self, channel, data, hold);
     const int result = transfer_held<kDirection, Path::kGeneral>(worker, self, channel, data, hold);
