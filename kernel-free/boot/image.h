@@ -12,9 +12,9 @@ namespace janus::bare {
 // The image from its ELF header to the end of its data, in whole pages.
 [[nodiscard]] Range image_range() noexcept;
 
-// Maps every segment with the rights in its header, except that the part that the linker marks as read-only after
-// relocation is read-only; guard pages of stacks are left out. False: no memory for page tables. A segment that is both
-// writable and executable ends the machine.
+// Maps every segment with the rights in its header. Two kinds of pages of writable segments differ: those that the
+// linker marks as read-only after relocation are mapped read-only, and guard pages of stacks are not mapped. False: no
+// memory for page tables. Ends the machine if a segment is both writable and executable.
 [[nodiscard]] bool map_image() noexcept;
 
 }  // namespace janus::bare

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qtjir_yield_points.cpp — checks, and the branches that leave the function after them.
+// qtjir_yield_points.cpp — writes the calls at yield points, and after each a branch that leaves the
+// function if the task is cancelled.
 #include "qtjir_yield_points.h"
 
 namespace janus::lower::qtjir {

@@ -16,8 +16,8 @@ namespace janus {
 
 namespace {
 
-// Whether the caller may use a task's result and record: the owner of its nursery and the tasks below it may, and
-// threads outside tasks. A task may also release its own handle.
+// Whether the caller may read the task's result and release its handle. Threads outside tasks may, the task itself,
+// and, in its runtime, the owner of its nursery and all tasks below that owner.
 bool is_kin(const Runtime& runtime, Caller me, const Task& task) noexcept {
   if (me.task == nullptr || me.task == &task) return true;
   return worker_in(runtime, me) != nullptr && is_at_or_below(*me.task, *task.nursery);

@@ -115,8 +115,8 @@ class BiasedLock {
   void unlock_for_good(LockOwner* me, Hold hold) noexcept;
 
  private:
-  // A worker that takes the lock so many times in a row becomes its owner. Each revocation doubles that number, since a
-  // heavy fence costs as much as hundreds of uncontended locks.
+  // A worker that takes the lock once and then so many more times in a row becomes its owner. Each revocation doubles
+  // that number, since a heavy fence costs as much as hundreds of uncontended locks.
   static constexpr std::uint32_t kFirstTurns = tunable(32, 1), kMaxTurns = tunable(4096, 1);
 
   void lock_plain(LockOwner* me) noexcept;
@@ -128,8 +128,11 @@ class BiasedLock {
   RankedLock<LockRank::kChannel> lock_;
   Atomic<std::uint32_t> departures_{0};  // a revoker sleeps on this
   // Guarded by lock_.
-  LockOwner* previous_ = nullptr;   // the worker that took lock_ last
-  std::uint32_t turns_left_ = 0;    // how often previous_ has to take it in a row until it is owner
+  LockOwner* previous_ = nullptr;  // the worker that took lock_ last, guests not counted
+  // How many more times in a row previous_ has to take it to become its owner. 0: it is the owner, or was; after a
+  // revocation by a guest it becomes owner again only when another caller of lock() has taken the lock meanwhile. Also
+  // 0 if there is never an owner.
+  std::uint32_t turns_left_ = 0;
   std::uint32_t turns_to_own_ = 0;  // 0: there is never an owner
 };
 

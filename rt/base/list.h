@@ -95,8 +95,8 @@ class List {
   Link head_;
 };
 
-// A queue whose head is one word, for records that hold several: its nodes are linked in a ring. All zero bytes are an
-// empty one.
+// A queue whose head is one word, for records that hold several queues: the nodes are linked in a ring, and the head
+// points to the first. A head of zero bytes is an empty queue.
 template <typename T, typename Tag = void>
 class CompactList {
  public:

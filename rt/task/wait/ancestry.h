@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/ancestry.h — ancestors and descendants of tasks. None of the caller's ancestors can end meanwhile:
-// each awaits its nurseries.
+// rt/task/wait/ancestry.h — ancestors and descendants of tasks. A walk up from the running task needs no lock: no
+// ancestor ends before that task does, since each awaits its nurseries.
 // docs/decisions/0161, 0204
 #pragma once
 
