@@ -33,12 +33,12 @@ void RootMemory::credit_cached(MemoryCache& cache, std::uint64_t bytes) noexcept
     cut(cache);
 }
 
-void RootMemory::cut(MemoryCache& cache) noexcept {
+[[gnu::cold]] void RootMemory::cut(MemoryCache& cache) noexcept {
   const LockGuard guard(moves_);
   fill(cache);
 }
 
-bool RootMemory::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept {
+[[gnu::cold]] bool RootMemory::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept {
   if (!cache.is_registered_) return draw(bytes);
   const LockGuard guard(moves_);
   if (++fills_ % kFillsToForgiveOne == 0 && failed_recalls_ != 0) --failed_recalls_;
@@ -51,7 +51,7 @@ bool RootMemory::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcep
 // ---- Under the lock -----------------------------------------------------------------------------------------------
 
 // Makes the chunk as large as chunk_size() says, by a move from or to the root. Called by the owner.
-void RootMemory::fill(MemoryCache& cache) noexcept {
+[[gnu::cold]] void RootMemory::fill(MemoryCache& cache) noexcept {
   const std::uint64_t size = cache.is_registered_ ? chunk_size() : 0;
   cache.most_.store(kSlack * size, std::memory_order_relaxed);
   const std::int64_t missing = static_cast<std::int64_t>(size) - cache.chunk();
@@ -90,7 +90,7 @@ bool RootMemory::take_noting(std::uint64_t bytes) noexcept {
 
 // Precondition: moves_ is held. Returns false only if at some moment the root and the caches together had less than
 // `bytes`.
-bool RootMemory::take_recalling(std::uint64_t bytes) noexcept {
+[[gnu::cold]] bool RootMemory::take_recalling(std::uint64_t bytes) noexcept {
   if (take_noting(bytes)) return true;
   if (most_reachable() < bytes) return false;
   recall_chunks();
@@ -110,7 +110,7 @@ std::uint64_t RootMemory::most_reachable() const noexcept {
 }
 
 // Moves the chunks of all caches to the root. Each cache keeps nothing until its owner fills it again.
-void RootMemory::recall_chunks() noexcept {
+[[gnu::cold]] void RootMemory::recall_chunks() noexcept {
   MemoryCache* const first = caches_.load(std::memory_order_relaxed);
   for (MemoryCache* cache = first; cache != nullptr; cache = cache->next_) {
     cache->recalled_ = cache->limit_.load(std::memory_order_relaxed);

@@ -45,6 +45,9 @@ class DeterministicScheduler {
   std::uint64_t now_ns() const noexcept {
     return is_on_ ? now_ns_.load(std::memory_order_relaxed) : platform::now_ns();
   }
+  // The processor time of the calling worker: what it did itself, not what it waited for, and not what others did on its
+  // CPU. In deterministic mode as now_ns().
+  std::uint64_t thread_ns() const noexcept { return is_on_ ? now_ns() : platform::thread_ns(); }
   // Adds an event to order_hash(), the hash of all events so far in deterministic mode; 0 outside it.
   [[gnu::always_inline]] void trace(const Worker& worker, Event event, const Runnable* runnable) noexcept {
     if (is_on_) [[unlikely]]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/idle.h — which workers sleep, and how many search for work. docs/decisions/0180, 0322
+// rt/sched/idle.h — which workers sleep, and how many search for work. docs/decisions/0180, 0322, 0325
 //
 // INVARIANT no-lost-wakeup: while work is queued, a worker is awake, being woken, or sleeps with a timeout.
 //   submit: 1 push the work                                2 fence   3 if a worker sleeps and none searches, wake one
@@ -7,10 +7,10 @@
 // The fences are totally ordered: the side whose fence comes second sees the other side's step 1. The sleeper executes
 // both of them (platform::heavy_fence), so a submit only reads a line that no worker writes while all are busy.
 //
-// INVARIANT no-work-beside-a-sleeper: while work is queued and a worker sleeps without a timeout, a worker searches or is
-// being woken. A submit that sees a searching worker wakes nobody. So the last worker that stops searching while
-// others sleep looks at every queue once more, and if work is left there, it wakes another one (end_search) or goes on
-// searching (leave).
+// INVARIANT no-work-beside-a-sleeper: while work is queued and a worker sleeps without a timeout, a worker searches, is
+// being woken, or has backed off (steal_backoff.h), which lasts 250 us at most and ends with a search. A submit that sees
+// such a worker wakes nobody. So the last worker that stops searching while others sleep looks at every queue once more,
+// and if work is left there, it wakes another one (end_search) or goes on searching (leave).
 //
 // INVARIANT nobody-since: a worker that is counted as asleep only looks at queues and sources, until it is counted as
 // having left; the count of departures is in the same word. So if that word is what it was when the last worker
@@ -59,11 +59,11 @@ class IdleSet {
   bool wants_wake(Work work) const noexcept {
     const std::uint64_t counts = counts_.load(std::memory_order_relaxed);
     if (work == Work::kWoken && watching_of(counts) != 0) return false;
-    if (searching_of(counts) == 0) return true;
+    if (!will_look(counts)) return true;
     // A worker that stops searching because it has found something looks at the queues without a heavy fence, so this
     // fence orders our push before that look (pairs with end_search()).
     full_fence();
-    return searching_of(counts_.load(std::memory_order_relaxed)) == 0;
+    return !will_look(counts_.load(std::memory_order_relaxed));
   }
 
   // Any thread. Takes one sleeper out of the set; the caller unparks it. It counts as searching from now on. kNobody:
@@ -101,6 +101,14 @@ class IdleSet {
     return searching_of(counts) == 0 && sleeping_of(counts) != 0;
   }
 
+  // The calling worker, which neither sleeps nor searches, stays away for a while; then it searches.
+  void begin_backoff() noexcept { backed_off_.fetch_add(1, std::memory_order_acq_rel); }
+  void end_backoff() noexcept {
+    counts_.fetch_add(kSearching, std::memory_order_acq_rel);
+    backed_off_.fetch_sub(1, std::memory_order_acq_rel);
+  }
+  bool has_backed_off() const noexcept { return backed_off_.load(std::memory_order_relaxed) != 0; }
+
   // The counts just after enter(), for is_last() and all_slept_since().
   struct Snapshot {
     std::uint64_t counts;
@@ -135,7 +143,6 @@ class IdleSet {
     return true;
   }
 
-  void begin_timed_sleep() noexcept { counts_.fetch_add(kWatching, std::memory_order_acq_rel); }
   void end_timed_sleep() noexcept { counts_.fetch_sub(kWatching, std::memory_order_acq_rel); }
 
   // When that worker had entered, exactly one other worker was awake.
@@ -147,7 +154,10 @@ class IdleSet {
     return others < workers_ ? workers_ - others : 0;
   }
 
-  bool has_timed_sleeper() const noexcept { return watching_of(counts_.load(std::memory_order_relaxed)) != 0; }
+  // One that has backed off looks as soon as one that sleeps with a timeout.
+  bool has_timed_sleeper() const noexcept {
+    return watching_of(counts_.load(std::memory_order_relaxed)) != 0 || has_backed_off();
+  }
   // True from step 1 of a sleeper on.
   bool is_asleep(unsigned worker) const noexcept {
     return (sleepers_[worker / 64].load(std::memory_order_acquire) >> (worker % 64) & 1) != 0;
@@ -170,9 +180,12 @@ class IdleSet {
   static unsigned searching_of(std::uint64_t counts) noexcept { return (counts / kSearching) & kMax; }
   static unsigned watching_of(std::uint64_t counts) noexcept { return (counts / kWatching) & kMax; }
 
+  bool will_look(std::uint64_t counts) const noexcept { return searching_of(counts) != 0 || has_backed_off(); }
+
   unsigned workers_ = 0;
   bool fences_ = false;
   alignas(arch::kCacheLine) Atomic<std::uint64_t> counts_{0};
+  Atomic<std::uint32_t> backed_off_{0};
   alignas(arch::kCacheLine) Atomic<std::uint64_t> sleepers_[kMaxWorkers / 64] = {};
 };
 

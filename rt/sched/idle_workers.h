@@ -58,7 +58,7 @@ class IdleWorkers {
  private:
   bool is_stopping() const noexcept { return is_stopping_.load(std::memory_order_acquire); }
   bool sleep(Worker& worker, bool was_searching, bool was_deferred) noexcept;
-  void backoff_park(Worker& worker) noexcept;
+  void back_off(Worker& worker) noexcept;
   bool park(Worker& worker, std::uint64_t until_ns) noexcept;
   void unpark(Worker& worker) noexcept;
 

@@ -21,8 +21,9 @@ namespace janus {
     Runnable* found = worker.ready.pop_apart().runnable();
     if (found == nullptr && !dispatcher_->injector().is_empty()) found = dispatcher_->take_injected(worker);
     if (found == nullptr && backs_off) {
-      backoff_park(worker);
+      back_off(worker);
       backs_off = false;
+      is_searching = true;
       continue;
     }
     if (found == nullptr && workers_.count > 1 && worker.is_steal_enabled) {
@@ -70,13 +71,14 @@ bool IdleWorkers::sleep(Worker& worker, bool was_searching, bool was_deferred) n
   return claimed || was_searching;
 }
 
-// The last thefts did not pay: sleeps for a while without entering the idle set, so no push wakes this worker.
-void IdleWorkers::backoff_park(Worker& worker) noexcept {
-  const std::uint64_t started = deterministic_->now_ns();
-  set_.begin_timed_sleep();
-  (void)park(worker, started + worker.backoff.backoff_ns());
-  set_.end_timed_sleep();
-  worker.backoff.end_backoff(deterministic_->now_ns() - started);
+// The last thefts did not pay: sleeps for a while without entering the idle set, so no push wakes this worker, nor another
+// one meanwhile: its thefts would not pay either.
+void IdleWorkers::back_off(Worker& worker) noexcept {
+  const std::uint64_t started = deterministic_->thread_ns();
+  set_.begin_backoff();
+  (void)park(worker, deterministic_->now_ns() + worker.backoff.backoff_ns());
+  set_.end_backoff();
+  worker.backoff.end_backoff(deterministic_->thread_ns() - started);
   deterministic_->sched_point();
 }
 

@@ -4,16 +4,19 @@
 
 namespace janus {
 
-void StealBackoff::record_steal(std::uint32_t victim, std::uint64_t victims_tasks, std::uint64_t now_ns) noexcept {
-  const bool is_next = last_victim_ == victim && now_ns - stolen_at_ns_ < kPoorStealNs;
-  failed_steals_ = is_next && victims_tasks - victims_tasks_ >= kPoorStealTasks ? failed_steals_ + 1 : 0;
+void StealBackoff::record_steal(std::uint32_t victim, std::uint64_t victims_tasks, std::uint64_t began_ns,
+                                std::uint64_t ended_ns) noexcept {
+  const bool is_next = last_victim_ == victim && began_ns - stolen_at_ns_ < kWorthSteals * steal_ns_;
+  poor_steals_ = is_next && victims_tasks - victims_tasks_ >= kPoorStealTasks ? poor_steals_ + 1 : 0;
   last_victim_ = victim;
-  stolen_at_ns_ = now_ns;
+  stolen_at_ns_ = ended_ns;
   victims_tasks_ = victims_tasks;
+  const std::uint64_t average = (steal_ns_ * (kAverageOf - 1) + ended_ns - began_ns) / kAverageOf;
+  steal_ns_ = average > kLeastStealNs ? average : kLeastStealNs;
 }
 
 std::uint64_t StealBackoff::backoff_ns() const noexcept {
-  const std::uint64_t ns = timed_park_ns(failed_steals_ - kMaxFailedSteals);
+  const std::uint64_t ns = timed_park_ns(poor_steals_ - kMaxPoorSteals);
   return ns < kMaxBackoffNs ? ns : kMaxBackoffNs;
 }
 

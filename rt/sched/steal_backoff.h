@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/steal_backoff.h — decides when a worker without work does not steal: woken tasks are left to their wakers
 // for a while, and a thief stays away if it steals tasks that the victim would soon have run itself.
-// docs/decisions/0072, 0079. Owner only; reads no clock, and touches no other worker.
+// docs/decisions/0072, 0079, 0325. Owner only; reads no clock, and touches no other worker.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace janus {
 
 // How a worker without work searches:
 //
-//     eager --more than kMaxFailedSteals thefts in a row that did not pay--> backed off
+//     eager --more than kMaxPoorSteals thefts in a row that did not pay--> backed off
 //     backed off --has slept backoff_ns()--> searches; a theft that does not pay: backed off again, for longer
 //     backed off --a theft that pays, or the next one comes later--> eager
 //
@@ -24,15 +24,20 @@ class StealBackoff {
  public:
   // --- Thefts that do not pay ---
 
-  [[nodiscard]] bool is_backed_off() const noexcept { return failed_steals_ > kMaxFailedSteals; }
-  // Records a theft at `now_ns` from `victim`, which has spawned and ended `victims_tasks` so far. A theft does not pay
-  // if the last theft was from the same victim less than kPoorStealNs ago, and the victim has spawned and ended
-  // kPoorStealTasks since. Any theft from a victim that runs a long task pays, since no other worker would have run
-  // what was stolen.
-  void record_steal(std::uint32_t victim, std::uint64_t victims_tasks, std::uint64_t now_ns) noexcept;
+  [[nodiscard]] bool is_backed_off() const noexcept { return poor_steals_ > kMaxPoorSteals; }
+  // Records a theft from `victim`, which has spawned and ended `victims_tasks` so far. A theft pays if what it brings
+  // takes kWorthSteals times as long as a theft, which is measured. It does not pay if this thief steals again from the
+  // same victim sooner than that, and the victim has spawned and ended kPoorStealTasks tasks since. Any theft from a
+  // victim that runs a long task pays, since no other worker would have run what was stolen.
+  // Times are the thief's processor time.
+  void record_steal(std::uint32_t victim, std::uint64_t victims_tasks, std::uint64_t began_ns,
+                    std::uint64_t ended_ns) noexcept;
+  // What a theft costs this thief, most of it the heavy fence: an average of the last ones.
+  [[nodiscard]] std::uint64_t steal_ns() const noexcept { return steal_ns_; }
   // While backed off: how long to sleep, whatever is pushed meanwhile.
   [[nodiscard]] std::uint64_t backoff_ns() const noexcept;
-  // The sleep of `slept_ns` does not count as time since the last theft: a theft right after it is the next in a row.
+  // The sleep, which took `slept_ns` of the same time, does not count as time since the last theft: a theft right after
+  // it is the next in a row.
   void end_backoff(std::uint64_t slept_ns) noexcept { stolen_at_ns_ += slept_ns; }
 
   // --- Woken tasks, which the worker that woke them mostly runs soon ---
@@ -50,9 +55,13 @@ class StealBackoff {
 
  private:
   static constexpr std::uint64_t kDeferToWakerNs = 50'000;
-  static constexpr std::uint64_t kPoorStealNs = 5'000;  // stealing less work than this costs more than it gains ...
-  static constexpr std::uint64_t kPoorStealTasks = 32;  // ... if the victim spawned and ended this much meanwhile
-  static constexpr std::uint32_t kMaxFailedSteals = 3;
+  // The thief's time, and as much again of the victim, which is interrupted and finds its cache lines gone.
+  static constexpr std::uint64_t kWorthSteals = 4;
+  static constexpr std::uint64_t kPoorStealTasks = 32;
+  static constexpr std::uint32_t kMaxPoorSteals = 3;
+  static constexpr std::uint64_t kFirstStealNs = 5'000;  // until thefts have been measured
+  static constexpr std::uint64_t kLeastStealNs = 500;    // the cache misses, where no fence is needed
+  static constexpr std::uint64_t kAverageOf = 8;
   static constexpr std::uint64_t kMaxBackoffNs = 250'000;
   static constexpr std::uint64_t kMinTimedParkNs = 50'000;
   static constexpr std::uint64_t kMaxTimedParkNs = 1'000'000;
@@ -60,11 +69,12 @@ class StealBackoff {
 
   static std::uint64_t timed_park_ns(std::uint32_t round) noexcept;
 
-  // The last theft.
+  // The end of the last theft.
   std::uint64_t stolen_at_ns_ = 0;
   std::uint64_t victims_tasks_ = 0;
   std::uint32_t last_victim_ = 0;
-  std::uint32_t failed_steals_ = 0;  // thefts in a row that did not pay
+  std::uint32_t poor_steals_ = 0;  // thefts in a row that did not pay
+  std::uint64_t steal_ns_ = kFirstStealNs;
   // The victim whose woken task was last left to it, and its count of dispatches: since when that count has been seen.
   std::uint32_t deferred_to_ = 0;
   std::uint32_t idle_rounds_ = 0;  // timed sleeps in a row

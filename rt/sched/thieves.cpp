@@ -77,21 +77,24 @@ unsigned Thieves::choose_victim(Worker& worker) const noexcept {
 }
 
 Runnable* Thieves::steal_from(Worker& worker, Worker& victim, bool& was_deferred) noexcept {
-  Entry entry;
-  Deque::Steal outcome = Deque::Steal::kEmpty;
-  if (const Entry oldest = victim.ready.oldest()) {
-    if (defer_to_waker(worker, victim, oldest))
-      was_deferred = true;
-    else
-      outcome = victim.ready.steal(entry);
+  const Entry oldest = victim.ready.oldest();
+  Runnable* stolen = nullptr;
+  std::uint64_t began_ns = 0;
+  const bool is_left = oldest && defer_to_waker(worker, victim, oldest);
+  if (is_left) was_deferred = true;
+  const bool has_ready = oldest && !is_left;
+  if (has_ready || victim.yielded.size() != 0 || victim.groups.size() != 0) {
+    began_ns = deterministic_->thread_ns();
+    Entry entry;
+    if (has_ready && victim.ready.steal(entry) == Deque::Steal::kTaken) stolen = entry.runnable();
+    if (stolen == nullptr) stolen = steal_yielded(worker, victim);
   }
-  Runnable* const stolen = outcome == Deque::Steal::kTaken ? entry.runnable() : steal_yielded(worker, victim);
   if (stolen == nullptr) {
     worker.counters.steals_failed.add();
     return nullptr;
   }
   worker.counters.steals.add();
-  worker.backoff.record_steal(victim.id, tasks_of(victim), deterministic_->now_ns());
+  worker.backoff.record_steal(victim.id, tasks_of(victim), began_ns, deterministic_->thread_ns());
   deterministic_->trace(worker, Event::kSteal, stolen);
   return stolen;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/thieves.h — what a worker takes from other workers: from whom, how much, and what it leaves to the worker that
 // has woken it. When it looks at all is decided by StealBackoff and IdleWorkers, or in fair rounds by Dispatcher.
-// docs/decisions/0079, 0323
+// docs/decisions/0079, 0323, 0325
 //   a worker without work takes what there is      rt/sched/thieves.cpp
 //   a busy worker takes of a group that it lacks   rt/sched/spread.cpp
 #pragma once

@@ -151,8 +151,10 @@ MISTAKES = [
             by="work_left_to_a_waker_that_keeps_running_is_taken"),
     mistake("idle", "who leaves the sleepers does not go on searching", (IDLE, " + (was_searching ? kSearching : 0)", ""),
             by="no_job_waits_behind_an_endless_one_while_a_worker_sleeps"),
-    mistake("idle", "no fence of who submits while somebody searches", (IDLE, "    full_fence();\n    return searching_of", "    return searching_of"),
+    mistake("idle", "no fence of who submits while somebody searches", (IDLE, "    full_fence();\n    return !will_look", "    return !will_look"),
             by="no_job_waits_behind_an_endless_one_while_a_worker_sleeps"),
+    mistake("idle", "who has backed off goes on being trusted", (IDLE, "    backed_off_.fetch_sub(1, std::memory_order_acq_rel);\n", ""),
+            by="no_job_waits_where_a_worker_that_has_backed_off_is_trusted"),
     mistake("idle", "unpark wakes nobody", (PARKER, "platform::wake(state_, 1);", "{}")),
 
     mistake("nursery", "no heavy fence of a visitor", (LIFE, "      if (!is_shared && platform::has_heavy_fence()) platform::heavy_fence();\n", "")),

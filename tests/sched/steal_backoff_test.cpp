@@ -10,11 +10,13 @@ namespace {
 
 constexpr std::uint64_t kStart = 1'000'000'000;
 
-// Records `times` steals from worker 1, `apart_ns` from each other. Between two of them the victim spawns and ends
-// `tasks` tasks.
-std::uint64_t steal_repeatedly(StealBackoff& backoff, int times, std::uint64_t apart_ns, std::uint64_t tasks) {
+// Records `times` steals of `steal_ns` from worker 1, with `apart_ns` between two of them, in which the victim spawns
+// and ends `tasks` tasks.
+std::uint64_t steal_repeatedly(StealBackoff& backoff, int times, std::uint64_t apart_ns, std::uint64_t tasks,
+                               std::uint64_t steal_ns = 5'000) {
   std::uint64_t now = kStart;
-  for (int i = 0; i < times; ++i, now += apart_ns) backoff.record_steal(1, static_cast<unsigned>(i) * tasks, now);
+  for (int i = 0; i < times; ++i, now += steal_ns + apart_ns)
+    backoff.record_steal(1, static_cast<unsigned>(i) * tasks, now, now + steal_ns);
   return now;
 }
 
@@ -36,15 +38,26 @@ TEST(steal_backoff, thefts_from_a_stalled_victim_count_as_profitable) {
 
 TEST(steal_backoff, rare_thefts_count_as_profitable) {
   StealBackoff backoff;
-  (void)steal_repeatedly(backoff, 100, 5000, 100);
+  (void)steal_repeatedly(backoff, 100, 20'000, 100);
   CHECK(!backoff.is_backed_off());
+}
+
+TEST(steal_backoff, what_must_be_stolen_to_pay_grows_with_what_a_theft_costs) {
+  StealBackoff cheap, dear;
+  (void)steal_repeatedly(cheap, 50, 100'000, 100, 1'000);
+  (void)steal_repeatedly(dear, 50, 100'000, 100, 20'000);
+  CHECK_LE(cheap.steal_ns(), 1'100u);
+  CHECK_GE(dear.steal_ns(), 19'000u);
+  (void)steal_repeatedly(cheap, 50, 5'000, 100, 1'000);
+  (void)steal_repeatedly(dear, 50, 5'000, 100, 20'000);
+  CHECK(!cheap.is_backed_off() && dear.is_backed_off());
 }
 
 TEST(steal_backoff, one_theft_from_another_victim_ends_it) {
   StealBackoff backoff;
   const std::uint64_t now = steal_repeatedly(backoff, 10, 1000, 100);
   CHECK(backoff.is_backed_off());
-  backoff.record_steal(2, 1'000'000, now);
+  backoff.record_steal(2, 1'000'000, now, now + 5'000);
   CHECK(!backoff.is_backed_off());
 }
 
@@ -57,7 +70,8 @@ TEST(steal_backoff, stays_away_longer_each_time_but_not_for_long) {
     last = backoff.backoff_ns();
     now += last;
     backoff.end_backoff(last);  // allows the next steal at once
-    backoff.record_steal(1, i * 100, now);
+    backoff.record_steal(1, i * 100, now, now + 5'000);
+    now += 5'000;
   }
   CHECK_EQ(last, 250'000u);
 }
