@@ -78,12 +78,21 @@ bool begins_type(const Tokens& tokens, std::size_t i) {
 
 namespace {
 
+// The address space that a pointer is in without these words.
+bool is_default_space(const Tokens& tokens, std::size_t i) {
+  return tokens.is_word(i, "addrspace") && tokens.is_punctuation(i + 1, '(') && tokens.text(i + 2) == "0" &&
+         tokens.is_punctuation(i + 3, ')');
+}
+
 // The tokens of a type, joined by single spaces, with what aliases stand for in their place.
 std::string text_of_type(const Tokens& tokens, std::size_t first, std::size_t end) {
-  if (tokens.type_aliases.empty()) return tokens.joined(first, end);
   std::string text;
   for (std::size_t i = first; i < end; ++i) {
-    if (i != first) text += ' ';
+    if (is_default_space(tokens, i)) {
+      i += 3;
+      continue;
+    }
+    if (!text.empty()) text += ' ';
     const auto alias =
         tokens.kind(i) == TokenKind::kLocal ? tokens.type_aliases.find(tokens.name(i)) : tokens.type_aliases.end();
     if (alias != tokens.type_aliases.end())

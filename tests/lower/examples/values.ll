@@ -27,6 +27,10 @@ define { i64, i128 } @wide(double %x, i1 %b, { i32, float } %s, <8 x float> %v, 
   %w = insertvalue { i64, i128 } %z, i128 %big, 1
   ret { i64, i128 } %w
 }
+define i64 @near(ptr addrspace(0) %p, i64 %x) {
+  ret i64 %x
+}
+
 define i64 @far(ptr addrspace(1) %p, i64 %x) {
   ret i64 %x
 }
@@ -52,6 +56,7 @@ define i32 @main() {
   %t = Task_Create @wide(double 3.500000e+00, i1 true, { i32, float } zeroinitializer, <8 x float> zeroinitializer, i128 18446744073709551619), budget(ops 1000, memory 10000), tenancy CPU_Parallel
   Spawn @nothing
   Spawn @far(ptr addrspace(1) null, i64 1)
+  Spawn @near(ptr null, i64 1)
   %v = Task_Join %t
   %c = Async_Call @loop(i64 5000)
   %l = Await %c
