@@ -73,6 +73,8 @@ std::uint64_t wait_for_others(Task& task, std::uint64_t until_ns) noexcept {
 class Share {
  public:
   explicit Share(LockWaiter& waiter) noexcept : waiter_(waiter) {}
+  // How much may be written before others are let in.
+  [[nodiscard]] std::size_t left() const noexcept { return kPieceBytes - bytes_; }
   // As lend_lock().
   [[nodiscard]] int after(std::size_t written) noexcept {
     bytes_ += written;
@@ -117,7 +119,7 @@ int write_pieces(Task* task, LockWaiter& waiter, int fd, const char* bytes, std:
   const bool lends = task != nullptr || waiter.task == nullptr;
   Share share(waiter);
   while (count != 0) {
-    const std::size_t piece = lends && count > kPieceBytes ? kPieceBytes : count;
+    const std::size_t piece = lends && count > share.left() ? share.left() : count;
     const Written written = write_piece(task, waiter, fd, bytes, piece);
     if (written.is_cancelled) return kCancelledCode;
     if (written.bytes <= 0) return error_of(written.bytes);
