@@ -32,7 +32,7 @@ janus_rt* janus_rt_get(void);
 // An isolated runtime, as by janus_rt_create and janus_rt_destroy.
 void* janus_scheduler_create(janus_rt_config config);
 void janus_scheduler_shutdown(void* scheduler);
-// As janus_nursery_spawn: func is a janus_task_fn, its nursery the current one; -1 if there is none.
+// As janus_nursery_spawn: `func` is a janus_task_fn.
 int janus_scheduler_spawn(void* func, void* arg);
 // As janus_yield.
 int janus_scheduler_yield(void);

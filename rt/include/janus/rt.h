@@ -5,12 +5,13 @@
 // How to read the notes. [task]: from a task only, else the result is JANUS_E_NO_TASK. [any]: from any thread.
 // [owner]: from the task that opened the nursery, or any thread outside tasks if one of those did.
 // [threads outside tasks]: in a task nothing happens, and the result or the task's last error is JANUS_E_STATE.
-// Functions that return an int return 0 or more on success; a negative value is JANUS_CANCELLED or a JANUS_E_*.
+// Functions that return an int return 0 or more on success; a negative value is JANUS_CANCELLED or a JANUS_E_*, unless
+// the note says otherwise.
 // Functions that return a pointer or a handle return NULL or {0} for failure, and janus_last_error() gives the reason.
 // Functions that are declared but not in this release return JANUS_E_UNSUPPORTED; docs/abi.md lists them.
 // NULL, {0}, stale handles and invalid values are errors, never crashes; a nursery or channel pointer that was never
-// given out makes the calling task panic. A NULL `janus_rt *` means the current task's runtime. Times are nanoseconds,
-// sizes bytes. Strings and option structs are copied during the call.
+// given out makes the calling task panic. A NULL `janus_rt *` means the calling task's runtime, outside tasks the
+// process's. Times are in nanoseconds, sizes in bytes. Strings and option structs are copied during the call.
 //
 // Include this header. Its parts may be included alone, too; in a good order for reading:
 //     rt/abi.h                the version, and the symbol that checks it at link time

@@ -10,7 +10,7 @@
 // the others are used up. Finite amounts read back at most one below all bits set.
 typedef struct janus_budget {
   uint32_t ops;          // loop iterations, calls, and the price of functions of the runtime, mostly 1
-  size_t memory;         // bytes of blocks, task records and stacks
+  size_t memory;         // bytes of blocks, stacks and records (of tasks, nurseries, channels)
   uint16_t spawn_count;  // tasks it may spawn
   uint16_t channel_ops;  // sends and receives
   uint16_t syscalls;     // janus_syscall and I/O
@@ -39,13 +39,13 @@ extern "C" {
 #define JANUS_CAP_SPAWN 1u   // may spawn
 #define JANUS_CAP_BUDGET 2u  // may recharge itself, up to the token's limit
 
-// The rest of the calling task's budget; all zero outside tasks [any].
+// What is left of the calling task's budget; all zero outside tasks [any].
 janus_budget janus_budget_get_current(void);
 // Adds to the calling task's budget out of its capability's limit; needs JANUS_CAP_BUDGET. In this release no token has
 // a limit of its own, and nothing is moved: 0 if the budget that the task shares has `amount` left, else
 // JANUS_E_BUDGET; JANUS_E_NO_CAP for a task with a budget of its own [task].
 int janus_budget_recharge(janus_budget amount);
-// As janus_nursery_recharge, for one component beyond the struct's widths; all bits set: all that the caller has [any].
+// As janus_nursery_recharge, for one component, with 64 bits; all bits set: all that the caller has [any].
 int janus_budget_grant64(janus_nursery* nursery, int component, uint64_t amount);
 // The token from which all others derive [the root task].
 janus_cap janus_cap_root(janus_rt* rt);

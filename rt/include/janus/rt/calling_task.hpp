@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/rt/calling_task.hpp: functions for the calling task: sleep, yield, check for a cancel. A part of janus/rt.hpp.
+// janus/rt/calling_task.hpp: functions for the calling task: yield, check for a cancel, sleep (for a later version). A
+// part of janus/rt.hpp.
 #ifndef JANUS_RT_CALLING_TASK_HPP
 #define JANUS_RT_CALLING_TASK_HPP
 
@@ -16,7 +17,7 @@ struct Duration {
 };
 
 namespace detail {
-void a_duration_of_more_than_584_years();  // not constexpr: calling it from a literal is the compiler's error
+void a_duration_of_more_than_584_years();  // not constexpr, so a literal that calls it does not compile
 
 consteval Duration duration(unsigned long long count, std::uint64_t unit_ns) {
   if (count > UINT64_MAX / unit_ns) a_duration_of_more_than_584_years();
@@ -39,8 +40,7 @@ consteval Duration operator""_s(unsigned long long n) {
 }
 }  // namespace literals
 
-// ---- The calling task
-// ------------------------------------------------------------------------------------------------
+// ---- The calling task ----------------------------------------------------------------------------------------------
 
 inline Result<void> sleep(Duration duration) noexcept {
   return detail::result_of(janus_sleep_ns(duration.ns));

@@ -19,11 +19,11 @@ typedef struct janus_select_case {
   int32_t status;          // out, of the case taken: 0 or JANUS_E_CLOSED
 } janus_select_case;
 
-// Elements are copied in and out. First come, first served. Sends and receives cost 1 op and 1 channel_op; NULL
-// channels are JANUS_E_INVALID.
+// Elements are copied in and out. First come, first served. A send or receive costs 1 op, 1 more for each whole 4 KiB
+// of the element, and 1 channel_op. NULL channels are JANUS_E_INVALID.
 
-// Creates a channel. Capacity 0: a send waits for its receiver. The caller holds the only reference; the last release
-// closes the channel and frees it [any].
+// Creates a channel. An element has 0 bytes to 1 MiB. Capacity 0: a send waits for its receiver. The caller holds the
+// only reference; the last release closes the channel and frees it [any].
 janus_channel* janus_channel_create(size_t element_size, size_t capacity);
 // Adds a reference. NULL: JANUS_E_STALE, or JANUS_E_STATE beyond 2^31 references [any].
 janus_channel* janus_channel_retain(janus_channel* channel);
@@ -35,7 +35,8 @@ int janus_channel_send(janus_channel* channel, const void* element);
 int janus_channel_recv(janus_channel* channel, void* element);
 // As janus_channel_send, but returns JANUS_E_WOULD_BLOCK instead of waiting, and sends in a cancelled task, too [any].
 int janus_channel_try_send(janus_channel* channel, const void* element);
-// As janus_channel_recv, but returns JANUS_E_WOULD_BLOCK instead of waiting, and receives in a cancelled task, too [any].
+// As janus_channel_recv, but returns JANUS_E_WOULD_BLOCK instead of waiting, and receives in a cancelled task, too
+// [any].
 int janus_channel_try_recv(janus_channel* channel, void* element);
 // Closes the channel: senders get JANUS_E_CLOSED from now on, receivers once the channel is drained. A second close
 // returns JANUS_E_CLOSED [any].

@@ -8,8 +8,8 @@
 namespace janus {
 inline namespace v1 {
 
-// Sends values of T between tasks, first come first served. Copies share the channel; the last one closes it and
-// destroys what is left. Values that cannot be copied bytewise travel in a janus_alloc'ed box.
+// Sends values of T between tasks, first come first served. Copies share the channel; the destructor of the last one
+// closes it and destroys the values left in it. A T that is not trivially copyable is sent in a janus_alloc'ed box.
 template <class T>
 class Channel {
   static_assert(std::is_object_v<T> && !std::is_const_v<T> && !std::is_volatile_v<T>,

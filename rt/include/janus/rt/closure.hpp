@@ -59,7 +59,7 @@ std::int64_t code_of(const Result<T>& result) noexcept {
 }
 
 // The result of one spawned closure, shared by the task and its handle; the last let_go() frees it.
-//     kRunning --the closure has returned--> kEnded.  A task that panics stays kRunning for ever.
+//     kRunning --the closure has returned--> kEnded.  After a panic or a used-up budget it stays kRunning.
 template <class T>
 class Record {
  public:

@@ -15,7 +15,7 @@ extern "C" {
 #define JANUS_RT_PIN 8u              // pin even if the machine is shared
 #define JANUS_RT_IGNORE_SIGPIPE 16u  // a program: a write to a closed pipe is -EPIPE (-32) on descriptors 1 and 2, too
 
-#define JANUS_PROFILE_DEFAULT 0u    // the environment's, else service
+#define JANUS_PROFILE_DEFAULT 0u    // the environment's, or else service
 #define JANUS_PROFILE_SERVICE 1u    // capabilities and budgets implicit
 #define JANUS_PROFILE_CLUSTER 2u    // as service, with half the yield interval
 #define JANUS_PROFILE_SOVEREIGN 3u  // nothing implicit; not in this release: JANUS_E_UNSUPPORTED
@@ -36,9 +36,9 @@ typedef struct janus_rt_config {
   uint32_t profile;                    // JANUS_PROFILE_*
   uint32_t yield_interval;             // ops in a slice, up to 1 << 20; default 1024, in cluster 512
   uint32_t stack_size;                 // of tasks, rounded up to 8 KiB * 2^n, at most 1 MiB; default 8 KiB
-  janus_budget root_budget;            // of the root task; all 0: it has none of its own
-  uint64_t memory;                     // root pool in bytes, 1 MiB or more; default 3/4 of the machine's or cgroup's
-  uint32_t grace_ms;                   // from SIGTERM to the end by force; default 5,000
+  janus_budget root_budget;            // of the root task; all 0: none of its own
+  uint64_t memory;                     // root pool, from 1 MiB; default 3/4 of machine or cgroup, deterministic 8 GiB
+  uint32_t grace_ms;                   // from SIGTERM or SIGINT to the end by force; default 5,000
   uint32_t victim_strategy;            // JANUS_VICTIM_*
   uint32_t fair_interval;              // a dispatch in n, and one each yield_interval ops, takes the oldest; default 61
   uint32_t cancel_grace_ops;           // ops that a cancelled task has for cleaning up, on its budget; default 65,536

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-// Starts the process's runtime [threads outside tasks]. Does nothing if there is one, and nothing in a task, so that a
-// program may call it. janus_rt_try_init reports success.
+// Starts the process's runtime [threads outside tasks]. Does nothing if there is one, or in a task, so a program may
+// call it, too. janus_rt_try_init does the same and returns a result.
 void janus_rt_init(janus_rt_config config);
 // Cancels the tasks that still run, waits for them, and frees everything [threads outside tasks].
 void janus_rt_shutdown(void);
@@ -22,8 +22,8 @@ void janus_rt_shutdown(void);
 void* janus_nursery_create(void);
 // Spawns a detached task in the current nursery: 0, or -1 with the reason in janus_last_error() [any].
 int janus_nursery_spawn(janus_task_fn fn, void* arg);
-// Closes the current nursery, waits for all its children, destroys it; the one below becomes current again. Returns the
-// result (janus/rt/result.h), or JANUS_E_STATE if there is no current nursery [any].
+// Closes the current nursery, waits for all its children, destroys it; the one that was current before is so again.
+// Returns the result (janus/rt/result.h), or JANUS_E_STATE if there is no current nursery [any].
 long janus_nursery_await_all(void);
 
 #ifdef __cplusplus

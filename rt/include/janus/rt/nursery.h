@@ -12,7 +12,7 @@
 // ... and what happens to a child that has used up its budget.
 #define JANUS_ON_EXHAUSTION_SUSPEND 0u  // waits in JANUS_TASK_BUDGET_EXHAUSTED until there is enough
 #define JANUS_ON_EXHAUSTION_FAIL 1u     // ends as JANUS_BUDGET_EXCEEDED
-#define JANUS_ON_EXHAUSTION_DENY 2u     // the operation returns JANUS_E_BUDGET; without ops it waits
+#define JANUS_ON_EXHAUSTION_DENY 2u     // the operation returns JANUS_E_BUDGET; if ops are used up, waits
 
 // For a nursery with a budget: frees the blocks that its tasks allocated and did not free, when it is destroyed. No
 // other task or thread may touch such a block after that. Costs 16 ops for each 64 pages of the heap, if anything was
@@ -24,7 +24,7 @@ typedef struct janus_nursery_options {
   uint32_t on_error;       // JANUS_ON_ERROR_*
   uint32_t on_exhaustion;  // JANUS_ON_EXHAUSTION_*
   uint32_t flags;          // JANUS_NURSERY_*
-  janus_budget budget;     // taken from the opener's, and returned when the nursery ends
+  janus_budget budget;     // taken from the opener's; the rest returns when the nursery is destroyed
   janus_cap cap;
   const char* name;      // up to 31 bytes, NULL for none
   uint64_t deadline_ns;  // 0: none; deadlines are for a later version (JANUS_E_UNSUPPORTED)
@@ -43,8 +43,8 @@ typedef struct janus_nursery_options {
 typedef struct janus_spawn_options {
   uint32_t size;        // sizeof, or 0 for the size that version 1 began with
   uint32_t priority;    // JANUS_PRIORITY_NORMAL; others are for a later version (JANUS_E_UNSUPPORTED)
-  size_t stack_size;    // rounded up to 8 KiB * 2^n, at most 64 MiB; 0: the runtime's default; more as it grows
-  janus_budget budget;  // taken from the nursery's
+  size_t stack_size;    // rounded up to 8 KiB * 2^n, at most 64 MiB; 0: the runtime's default; it may grow
+  janus_budget budget;  // taken from the nursery's; the rest returns when the task ends
   janus_cap cap;
   const char* name;  // up to 31 bytes, NULL for none
   uint64_t flags;    // JANUS_SPAWN_*
@@ -60,15 +60,17 @@ typedef struct janus_spawn_options {
 extern "C" {
 #endif
 
-// Opens a nursery owned by the calling task (or thread); the current nursery stays. NULL options: defaults [any].
+// Opens a nursery owned by the calling task, or by threads outside tasks. Does not change the current nursery. NULL
+// options: defaults [any].
 janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* options);
-// Spawns fn(arg). The owner and every task below it may; a task pays 1 op, and the nursery 1 spawn_count. `arg`
-// is passed untouched. NULL options: defaults [any].
+// Spawns fn(arg). The owner and every task below it may, as may threads. A calling task pays 1 op, the nursery's budget
+// 1 spawn_count. NULL options: defaults [any].
 janus_task janus_nursery_spawn_in(janus_nursery* nursery, janus_task_fn fn, void* arg,
                                   const janus_spawn_options* options);
 // Closes the nursery to further spawns. May be called again [any].
 int janus_nursery_close(janus_nursery* nursery);
-// Closes, and tells every child and all tasks below them to end. Tasks that have not started never run [any].
+// Closes, and tells every child and all tasks below them to end. Tasks that have not started never run, except with
+// JANUS_SPAWN_RUN_CANCELLED [any].
 int janus_nursery_cancel(janus_nursery* nursery);
 // Its state: JANUS_NURSERY_* [any].
 int janus_nursery_state(const janus_nursery* nursery);

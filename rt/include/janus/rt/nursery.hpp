@@ -18,10 +18,10 @@ enum class OnExhaustion : std::uint32_t {
 struct NurseryOptions {
   OnError on_error = OnError::kCancel;
   OnExhaustion on_exhaustion = OnExhaustion::kSuspend;
-  janus_budget budget = {};  // all zero: default grants
+  janus_budget budget = {};  // all zero: none of its own
   janus_cap cap = {};
   const char* name = nullptr;
-  std::uint64_t deadline_ns = 0;  // by the clock of janus_now_ns
+  std::uint64_t deadline_ns = 0;  // 0; deadlines are not in this release
 };
 
 // A scope that does not end before the tasks spawned in it have. The task that made it awaits and destroys it; every
@@ -73,7 +73,7 @@ class Nursery {
 
   void cancel() noexcept { (void)janus_nursery_cancel(nursery_); }
   void close() noexcept { (void)janus_nursery_close(nursery_); }
-  // Closes, waits for all, and returns the first failure, if there was one.
+  // Closes, waits for all, and returns the nursery's failure (janus_nursery_await), if there was one.
   Result<void> await() noexcept {
     janus_result result = {};
     const long code = janus_nursery_await(nursery_, &result);

@@ -5,8 +5,8 @@
 
 #include <janus/rt/abi.h>
 
-// The result of a nursery (janus_nursery_await_all, janus_nursery_await). A child that failed gives its own negative
-// return value instead. It may itself return -1 ... -4; janus_result.kind is JANUS_KIND_CHILD_FAILED then.
+// The result of a nursery (janus_nursery_await_all, janus_nursery_await). If a child returned a negative value, the
+// result is that value. It may be -1 ... -4, too; janus_result.kind is JANUS_KIND_CHILD_FAILED then.
 #define JANUS_SUCCESS 0
 #define JANUS_CANCELLED (-1)
 #define JANUS_PANIC (-2)
@@ -15,15 +15,15 @@
 
 // Errors of this interface. They lie below -4096, so they never equal a value above or a kernel's -errno.
 #define JANUS_E_CLOSED (-4097)       // the channel or nursery is closed
-#define JANUS_E_WOULD_BLOCK (-4098)  // a try_ call that would have had to wait
+#define JANUS_E_WOULD_BLOCK (-4098)  // a try_ call would have had to wait
 #define JANUS_E_TIMEOUT (-4099)      // the time given has passed
 #define JANUS_E_NO_TASK (-4100)      // not called from a task
 #define JANUS_E_NO_CAP (-4101)       // the capability does not give this right, or the component was never granted
-#define JANUS_E_BUDGET (-4102)       // the budget does not reach
+#define JANUS_E_BUDGET (-4102)       // too little of the budget is left
 #define JANUS_E_NO_MEMORY (-4103)    // the machine has no memory, or no stack, left
 #define JANUS_E_STALE (-4104)        // a handle whose object has ended or been released
-#define JANUS_E_INVALID (-4105)      // a senseless argument
-#define JANUS_E_STATE (-4106)        // not possible in the state that it is in
+#define JANUS_E_INVALID (-4105)      // an invalid argument
+#define JANUS_E_STATE (-4106)        // not possible in the present state
 #define JANUS_E_DEADLOCK (-4107)     // the wait could never end
 #define JANUS_E_UNSUPPORTED (-4108)  // not in this release
 
@@ -44,9 +44,9 @@
 #define JANUS_CAUSE_SYSCALLS 5u
 // ... the cause of a panic (JANUS_KIND_PANIC); ...
 #define JANUS_CAUSE_STACK_OVERFLOW 16u
-#define JANUS_CAUSE_BAD_ACCESS 17u           // a read, write or jump where no memory is
+#define JANUS_CAUSE_BAD_ACCESS 17u           // an invalid read, write or jump
 #define JANUS_CAUSE_ILLEGAL_INSTRUCTION 18u  // __builtin_trap, too
-#define JANUS_CAUSE_DIVISION 19u             // by zero
+#define JANUS_CAUSE_DIVISION 19u             // by zero, or a quotient too large
 #define JANUS_CAUSE_ABORT 20u                // abort, std::terminate, a failed assertion
 #define JANUS_CAUSE_MISUSE 21u               // a bad free, a handle that was never given out, and the like
 #define JANUS_CAUSE_GRACE_OVER 22u           // it was cancelled, and went on for too long
@@ -63,11 +63,11 @@
 #define JANUS_CAUSE_SUPERVISOR 37u      // for a later version
 
 typedef struct janus_result {
-  uint32_t kind;           // JANUS_KIND_*: of the first failure, by severity
+  uint32_t kind;           // JANUS_KIND_*: of the most severe failure, the first of several
   uint32_t errors;         // how many children did not succeed, cancelled ones not counted
-  int64_t code;            // the value as in the table above
-  uint64_t task_id;        // the task that returned the value; 0 if no child of a nursery failed
-  uint32_t was_cancelled;  // 1 if it was cancelled, whatever the result says
+  int64_t code;            // the result: one of the values above, or a task's return value
+  uint64_t task_id;        // the task whose result this is; 0 if no child of a nursery failed
+  uint32_t was_cancelled;  // 1 if the task or nursery was cancelled, whatever its result is
   uint32_t cause;          // JANUS_CAUSE_*
 } janus_result;
 

@@ -70,11 +70,12 @@ janus_rt* janus_rt_create(const janus_rt_config* config);
 // runtime, or to a destroyed one, gives JANUS_E_STALE; a new one may have the address of an old one [threads outside
 // tasks].
 void janus_rt_destroy(janus_rt* rt);
-// Runs fn(arg) as a root task and waits; the result is as for main. If no task can run any more and nothing outside is
-// known that could wake one, cancels all tasks and returns JANUS_E_DEADLOCK. A thread outside that is to wake tasks (by
-// janus_unpark, or over a channel that a task made) must keep a nursery open in the runtime meanwhile; a channel made
-// outside tasks, or shared with another runtime, counts like such a nursery. The same holds for a thread that awaits a
-// nursery of its own [threads outside tasks].
+// Runs fn(arg) as a root task, waits for its end, and returns its result: what fn returned, or a value of
+// janus/rt/result.h. If every task waits and no thread outside is known that could wake one, cancels all tasks and
+// returns JANUS_E_DEADLOCK; so does an await of a nursery by a thread. So a thread that is to wake tasks later (by
+// janus_unpark, or over a channel that a task made) must keep a nursery open in the runtime until then. That is not
+// needed once a thread has made a channel in the runtime, or a channel is shared with another runtime [threads outside
+// tasks].
 long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg);
 // Fills *out up to out->size [any].
 void janus_rt_stats(janus_rt* rt, janus_stats* out);

@@ -8,7 +8,7 @@
 namespace janus {
 inline namespace v1 {
 
-// A runtime with workers and memory of its own, for tests and for hosts. From threads outside tasks.
+// A runtime with workers and memory of its own, for tests and for hosts. For threads outside tasks only.
 class Runtime {
  public:
   explicit Runtime(const janus_rt_config& config = {}) noexcept : rt_(janus_rt_create(&config)) {}
@@ -42,7 +42,7 @@ class Runtime {
   [[nodiscard]] janus_rt* raw() const noexcept { return rt_; }
 
  private:
-  // Is on the stack of the caller, which waits.
+  // Lies on the stack of the caller, which waits.
   template <class T, class F>
   struct Root {
     std::remove_reference_t<F>& closure;

@@ -10,18 +10,19 @@ extern "C" {
 #endif
 
 // Writes formatted text. %d %i %u %x %X %o %b %c %s %p %% and %e %f %g %a with flags, width, precision and
-// hh h l ll z t j L; one piece of at most 4 KiB. All digits of a double are exact; a long double is printed as the
-// nearest double. Unsupported directives that compilers accept (%lc and %ls, %m, %n, %2$d) are printed as written,
-// followed by "(not printed)"; nothing is written through %n, and later directives are printed correctly. Returns what
-// janus_write returns; JANUS_E_STATE where there is no runtime yet [any].
+// hh h l ll z t j L. At most 4 KiB are written, in one piece, or 255 bytes if memory is short. All digits of a double
+// are exact; a long double is printed as the nearest double. Unsupported directives that compilers accept (%lc and %ls,
+// %m, %n, %2$d) are printed as written, followed by "(not printed)"; nothing is written through %n, and later
+// directives are printed correctly. Returns what janus_write returns; JANUS_E_STATE where there is no runtime yet
+// [any].
 JANUS_PRINTF(2, 3) int janus_print(int fd, const char* format, ...);
 // Writes bytes. 0 when all are written. JANUS_CANCELLED: the caller was told to end, and would have had to wait for
-// other writers or for room; some bytes may have been written. Else -errno, with EACCES in place of EPERM, which is -1,
-// too. Up to 64 KiB of one call stay together; a longer call is written in pieces of 64 KiB, between which tasks that
-// do not share the caller's outermost cage may write [any].
+// other writers or for room; some bytes may have been written. Other failures: a JANUS_E_*, or -errno with EACCES in
+// place of EPERM, since -EPERM equals JANUS_CANCELLED. Up to 64 KiB of one call stay together; a longer call is written
+// in pieces of 64 KiB, between which tasks that do not share the caller's outermost cage may write [any].
 int janus_write(int fd, const void* bytes, size_t size);
 // The Linux system call `nr`, with as many arguments as it has (up to 6, each an integer or pointer of 64 bits): its
-// result or -errno. Costs 9 ops and 1 of `syscalls`; may hold its worker [task].
+// result or -errno. Costs 9 ops and 1 of `syscalls`; its worker runs no other task meanwhile [task].
 int64_t janus_syscall(long nr, ...);
 // Runs fn(arg) on a helper thread while the task waits and its worker goes on; fn's result. Not in this release:
 // JANUS_E_UNSUPPORTED [task].

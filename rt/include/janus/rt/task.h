@@ -21,11 +21,11 @@ extern "C" {
 
 // Waits until `task` has ended: 0, and in *result (may be NULL) the return value of its function or, if it did not
 // return, the value of janus/rt/result.h for its end. Negative: the wait failed; JANUS_CANCELLED means that the caller
-// was cancelled, whether the task has ended or not. Any task below the owner of its nursery may join it, several times;
-// joining oneself or an ancestor is JANUS_E_DEADLOCK [task].
+// was cancelled, whether the task has ended or not. The owner of the task's nursery and every task below it may join,
+// several times; joining oneself or an ancestor is JANUS_E_DEADLOCK [task].
 int janus_task_join(janus_task task, int64_t* result);
-// Gets the task's result without waiting: 0 and the result. JANUS_PENDING while it lives: then *result has that kind
-// and the task's id [any].
+// Gets the task's result without waiting: 0 and the result. JANUS_PENDING while the task lives: then *result has the
+// kind JANUS_KIND_PENDING and the task's id. Tasks that may join it may call this [any].
 int janus_task_result(janus_task task, janus_result* result);
 // Gives up the handle: the task's record is freed as soon as the task has ended [any].
 int janus_task_release(janus_task task);
@@ -35,16 +35,16 @@ int janus_task_cancel(janus_task task);
 int janus_task_state(janus_task task);
 // The calling task; {0} outside tasks.
 janus_task janus_task_self(void);
-// The calling task's number, never used twice; the root task's is 1; 0 outside tasks.
+// The calling task's number, unique in its runtime; the first task's, such as main's, is 1; 0 outside tasks.
 uint64_t janus_task_id(void);
 // 1 once the calling task was told to end, else 0. Once 1 it stays 1.
 int janus_cancelled(void);
 // Ends the calling task as JANUS_PANIC without running destructors. Outside tasks it ends the process.
 JANUS_NORETURN void janus_task_panic(const char* why);
-// Names the calling task. Up to 31 bytes, the rest is cut off; shown in panics and traces [task].
+// Names the calling task in the runtime's reports. Up to 31 bytes; the rest is cut off [task].
 int janus_task_set_name(const char* name);
-// The JANUS_E_* that explains the last NULL, {0} or -1 returned to this task (or thread), or the last JANUS_E_BUDGET or
-// JANUS_E_NO_CAP because of a component of its budget; 0 if there was none.
+// The JANUS_E_* (or JANUS_CANCELLED) that explains the last NULL, {0} or -1 returned to this task (or thread), or the
+// last JANUS_E_BUDGET or JANUS_E_NO_CAP because of a component of its budget; 0 if there was none.
 int janus_last_error(void);
 // The same as text, with the exact reason: which argument, which state, or which component of a budget and how much of
 // it is left. Writes up to `size` bytes, the last of them 0, and returns `text`; "" if there is no room [any].
@@ -55,13 +55,13 @@ int janus_task_pin(void);
 // Undoes one janus_task_pin. Not in this release: JANUS_E_UNSUPPORTED [task].
 int janus_task_unpin(void);
 
-// A new key for task-local values: 0, JANUS_E_NO_MEMORY if none is left, or JANUS_E_BUDGET. A process has at most 1,024
-// keys, half of them reserved for tasks without a budget of their own; each has a destructor (may be NULL; of the
-// runtime's functions it may call only janus_free) for values left when a task ends, except by a panic. A key costs its
-// maker's account a few bytes until it is deleted, and a key that was made below a budget ends with that budget [any].
+// Makes a key for task-local values: 0, JANUS_E_NO_MEMORY if none is left, or JANUS_E_BUDGET. A process has at most
+// 1,024 keys, half of them reserved for tasks below no budget and threads. `destroy` (may be NULL; of the runtime's
+// functions only janus_free) is called with each value that a task has left, unless the task was ended by force (by a
+// panic or a used-up budget). A key made below a budget costs it 64 bytes and ends with it [any].
 int janus_local_new(janus_local_key* key, void (*destroy)(void* value));
 // Ends a key. Drops values that tasks still have under it, without calling the destructor; no later key equals it.
-// JANUS_E_INVALID: it is no key; JANUS_E_NO_CAP: the caller has a budget that did not pay for it [any].
+// JANUS_E_INVALID: it is no key; JANUS_E_NO_CAP: the caller is below a budget, which did not pay for the key [any].
 int janus_local_delete(janus_local_key key);
 // The calling task's value under a key. NULL: it has set none, the key is invalid, or the caller is outside tasks.
 void* janus_local_get(janus_local_key key);

@@ -79,7 +79,8 @@ class Task {
 
   void let_go() noexcept {
     if (!record_) return;
-    // Ended without end(): the task panicked, and will never call let_go(). The order of the two checks matters.
+    // A task that has left without end() was ended by force, and will never call let_go(). The order of the two checks
+    // matters.
     if (has_left() && !record_->has_ended())
       record_->free();
     else
@@ -98,7 +99,7 @@ class Task {
 struct SpawnOptions {
   std::uint32_t priority = JANUS_PRIORITY_NORMAL;
   std::size_t stack_size = 0;  // 0: the runtime's default
-  janus_budget budget = {};    // all zero: default grants
+  janus_budget budget = {};    // all zero: none of its own
   janus_cap cap = {};
   const char* name = nullptr;
 };

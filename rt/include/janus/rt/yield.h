@@ -15,11 +15,12 @@ extern "C" {
 // slow`; the slow path is an ordinary call of janus_yield_slow.
 #define JANUS_FUEL_OFFSET 8
 
-// Puts the task behind every ready task of its group: 0, or JANUS_CANCELLED. Free, but a second one with no charge in
-// between costs 1 op [task].
+// Lets the ready tasks of this worker that share the task's budget run first: 0, or JANUS_CANCELLED. Free, but a second
+// one with no charge in between costs 1 op [task].
 int janus_yield(void);
-// The slow path of the check, once the slice is used up: settles it against the budget, yields if other tasks wait,
-// suspends an exhausted task. 0, or JANUS_CANCELLED. Costs 1 op if called before the slice is used up [task].
+// The slow path of the check, once the slice is used up: charges it to the budget, yields if other tasks are ready,
+// and suspends or ends the task if the budget is used up. 0, or JANUS_CANCELLED. Costs 1 op if called before the slice
+// is used up [task].
 int janus_yield_slow(void);
 
 // Charges `cost` ops. Place it before calls and in loops. 0, or JANUS_CANCELLED. Tasks only: elsewhere there is no
@@ -37,8 +38,8 @@ static inline int janus_yield_check(uint32_t cost) {
 #define JANUS_YIELD_INTERVAL 1024u
 #endif
 
-// The yield check of a loop. The iterations are counted in a local and charged together once in JANUS_YIELD_INTERVAL of
-// them, which costs a tight loop a register instead of a memory chain.
+// The yield check of a loop. Counts iterations in a local variable, and charges them once in JANUS_YIELD_INTERVAL
+// iterations, so that a tight loop counts in a register and not in memory.
 //     uint32_t counter = 0;
 //     while (...) { if (JANUS_LOOP_CHECK(counter) < 0) return JANUS_CANCELLED; ... }
 //     JANUS_LOOP_END(counter);
@@ -68,10 +69,11 @@ uint64_t janus_now_ns(void);
 // The time since 1970-01-01 UTC [any].
 int64_t janus_unix_time_ns(void);
 // Waits for the token that janus_unpark leaves, and takes it: 0, JANUS_E_TIMEOUT or JANUS_CANCELLED; JANUS_E_NO_MEMORY
-// if there is no stack for other tasks. Tokens do not add up. A negative time is for ever; 0 only checks, in a
-// cancelled task, too; others are not in this release: JANUS_E_UNSUPPORTED. For building locks [task].
+// if there is no stack for other tasks. A task has at most one token. A negative timeout waits for ever; 0 does not
+// wait, and takes the token even in a cancelled task; others are not in this release: JANUS_E_UNSUPPORTED. For building
+// locks [task].
 int janus_park(int64_t timeout_ns);
-// Leaves a token for the task, and wakes it if it waits for one [any].
+// Leaves a token for the task, and wakes the task if it waits for one [any].
 int janus_unpark(janus_task task);
 
 #ifdef __cplusplus
