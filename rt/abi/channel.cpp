@@ -36,7 +36,7 @@ OrError<Channel*> check_channel(const Caller& me, const janus_channel* named) no
   return channel;
 }
 
-// The error of check_channel() for janus_last_error_text.
+// Adds to an error of check_channel() the reason that janus_last_error_text shows.
 [[gnu::cold]] int with_channel_named(int error) noexcept {
   return error == JANUS_E_INVALID ? with_why(error, Why::kNoChannel) : error;
 }
@@ -50,9 +50,9 @@ OrError<Channel*> check_channel(const Caller& me, const janus_channel* named) no
   return arch::cmp_relaxed(channel->handle, handle) ? channel : nullptr;
 }
 
-// Charges the channel_op, and the ops for an element of `bytes`, after the op at the entry. A task may have to wait for
-// them, and may change workers. A cancelled task may still call functions that never wait (`may_wait` false); its grace
-// pays.
+// Charges the channel_op and the ops for an element of `bytes`; the entry has charged the op of the call. A task may
+// have to wait for them, and may change workers. A cancelled task may still call functions that never wait (`may_wait`
+// false); its grace pays.
 int pay(Caller& me, std::size_t bytes, bool may_wait) noexcept {
   if (me.task == nullptr) return 0;
   me.worker->counters.channel_ops.add();
@@ -88,8 +88,8 @@ void order_after(const Channel* channel, Element element, std::size_t bytes, int
     if (result == 0) order_hooks::writes(element, bytes);
 }
 
-// Called after the entry. `waiter`: the task that waits; nullptr: none does. Looks the channel up again after paying,
-// which may take long, since the channel may have ended meanwhile.
+// Called after the entry. `waiter`: the task that waits if the channel is not ready; nullptr: returns an error instead.
+// Paying may take long, so the channel may have ended meanwhile, and is looked up again.
 template <typename Element>
 int transfer(Caller me, Task* waiter, janus_channel* named, Element element,
              Transfer<Element> send_or_receive) noexcept {
@@ -122,7 +122,7 @@ template <typename Element, Transfer<Element> kTransfer>
   return me.task != nullptr ? transfer(me, me.task, named, element, kTransfer) : JANUS_E_NO_TASK;
 }
 
-// A send or receive of a task. `kFast` and `kGeneral` are the same operation.
+// A send or receive of a task. `kFast` and `kGeneral` are the operation's two paths.
 template <typename Element, Transfer<Element> kFast, Transfer<Element> kGeneral>
 [[gnu::always_inline]] inline int transfer_of_task(janus_channel* named, Element element) noexcept {
   const Caller me = enter_yield();  // pay_fast() or transfer_slow() charges

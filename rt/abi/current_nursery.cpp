@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/current_nursery.cpp — the three functions of the current nursery. In a task it belongs to the task, so that it
-// survives migration; outside tasks it belongs to the thread. docs/decisions/0073
+// rt/abi/current_nursery.cpp — the three functions of the current nursery, and janus_last_error. In a task the current
+// nursery belongs to the task, so that it survives migration; outside tasks it belongs to the thread.
+// docs/decisions/0073
 #include "rt/abi/entry/entry.h"
 #include "rt/abi/entry/thread_table.h"
 #include "rt/abi/start/global_runtime_life.h"
@@ -15,7 +16,7 @@ namespace janus {
 
 namespace {
 
-// --- The slow half. If `me` has a task, that was charged; else enter() is still to be called ---
+// --- The slow half. If `me` has a task, its call was charged. If not, enter() was not called yet ---
 
 [[gnu::noinline]] Nursery* create_slow(Caller me) noexcept {
   if (me.task == nullptr) me = enter();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/lock_by_address.cpp — locks for function-local statics (linker/cxx/static_guard.cpp) and our C library's
-// streams (linker/c/src/stream.c). Not in rt.h, since all are built together.
+// streams (linker/c/src/stream.c). Not in rt.h, since only our own libraries call them.
 #include "rt/task/locks/lock_by_address.h"
 #include "rt/abi/entry/entry.h"
 #include "rt/base/order_hooks.h"
@@ -9,8 +9,8 @@ using namespace janus;
 
 extern "C" {
 
-// 1: the caller has to initialise. 0: the object is initialised. Negative: waiting is not possible. A cancelled task
-// waits, too, and pays no grace for that [task].
+// 1: the caller has to initialise. 0: the object is initialised. Negative: the caller is initialising it already, or
+// there is no memory or budget for the lock. A cancelled task waits, too, and pays no grace for that [task].
 int janus_once_begin(std::uint8_t* flag) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
@@ -19,7 +19,7 @@ int janus_once_begin(std::uint8_t* flag) {
   return answer;
 }
 
-// `is_done` 0: the initialisation failed, and the next task tries again [task].
+// Ends what janus_once_begin began. `is_done` 0: it failed, and the next task tries again [task].
 void janus_once_end(std::uint8_t* flag, int is_done) {
   const Caller me = enter_free();
   if (me.task == nullptr) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/memory.cpp — blocks. docs/decisions/0324
+// rt/abi/memory.cpp — blocks of memory. docs/decisions/0324
 #include "rt/task/account/memory.h"
 #include "rt/abi/entry/entry.h"
 
@@ -44,7 +44,7 @@ Runtime* runtime_of_blocks(const Caller& me) noexcept {
   return block ? block.value : refuse_block(*runtime, block.error);
 }
 
-// As allocate_for(), for a caller that has paid for the call.
+// As allocate_for(), for a caller that has already paid for the call, which allocate_for() charges again.
 [[gnu::noinline, gnu::cold]] void* allocate_again(Worker& worker, std::size_t size) noexcept {
   put_fuel_back(worker, price::kCall);
   return allocate_for(16, size);

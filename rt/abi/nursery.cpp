@@ -81,8 +81,8 @@ void fill(janus_result* out, const Report& report) noexcept {
   write_user(out, result);
 }
 
-// Sets the error of a failed open. An opener that requests a larger budget than it has is not ended, even under
-// JANUS_ON_EXHAUSTION_FAIL.
+// Sets the error of a failed open. An opener that requested a larger budget than it has is not ended for that, even
+// under JANUS_ON_EXHAUSTION_FAIL.
 void fail_open(const Caller& me, const Runtime* runtime, const NurseryOptions& asked, int error) noexcept {
   const Account* const payer = me.task != nullptr   ? me.task->account
                                : runtime != nullptr ? runtime->root_account
@@ -91,7 +91,7 @@ void fail_open(const Caller& me, const Runtime* runtime, const NurseryOptions& a
   set(me, runtime, payer, error);
 }
 
-// Finds a nursery that the caller owns, and that is not of janus_nursery_create.
+// Finds a nursery that the caller owns. Fails also if janus_nursery_create opened it.
 OrError<Nursery*> check_owned(janus_nursery* pointer, const Caller& me) noexcept {
   const OrError<Nursery*> nursery = check(pointer, me);
   if (!nursery) return nursery;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/runtime.cpp — isolated runtimes, statistics, and the names that compilers emit.
+// rt/abi/runtime.cpp — isolated runtimes, statistics, and the functions janus_scheduler_*, which compilers call.
 #include "rt/abi/entry/entry.h"
 #include "rt/abi/entry/runtime_table.h"
 #include "rt/abi/reports/stats.h"

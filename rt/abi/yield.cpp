@@ -12,7 +12,8 @@ using namespace janus;
 
 namespace {
 
-// The general case of janus_yield. Its price has a rule of its own (rt/task/account/charge.h), so the entry charges nothing.
+// The general case of janus_yield, whose price has a rule of its own (rt/task/account/charge.h). So the entry charges
+// nothing.
 [[gnu::noinline]] int yield_from_afar() noexcept {
   const Caller me = enter_free();
   return me.task != nullptr ? yield<Path::kGeneral>(*me.task) : JANUS_E_NO_TASK;
@@ -29,8 +30,8 @@ extern "C" {
   return yield<Path::kFast>(*me.task);
 }
 
-// Called by a yield check that has charged, and found too little fuel. A caller that has fuel left pays as at any other
-// entry, because it gets a new slice and its next yield is free.
+// Called by a yield check that has charged and found too little fuel. A caller that has fuel left pays the price of a
+// call: it gets a new slice, and its next yield is free.
 int janus_yield_slow(void) {
   const Caller me = enter_free();
   if (me.task == nullptr) return JANUS_E_NO_TASK;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/entry/entry.h — the entry of every exported function, except janus_rt_get, janus_unix_time_ns and
-// janus_strerror, which need no caller, and janus_boot, before which there is none. It determines the caller (a task,
-// or a thread outside tasks), whether it may call, and the cost. Every call that costs something also acts as a yield
-// check. So a loop of such calls yields at the end of its slice, sees a cancel, pays from its grace after that, and
-// waits or ends when the ops are used up. docs/decisions/0160
+// janus_strerror, which need no caller, and janus_boot, which is called before there are tasks. It determines the
+// caller (a task, or a thread outside tasks), whether it may call, and the cost. Every call that costs something also
+// acts as a yield check. So a loop of such calls yields at the end of its slice, sees a cancel, pays from its grace
+// after that, and waits or ends when the ops are used up. docs/decisions/0160
 //
 //     enter_free()      costs nothing: docs/budgets.md lists the calls that do, and why
 //     enter(ops)        charged, if a task calls
@@ -72,7 +72,7 @@ struct Caller {
   return me;
 }
 
-// Whether the calling thread is a worker for sure, and no check needs attention.
+// Whether the calling thread is a worker for sure, and has enough stack and no reason for the general path.
 [[gnu::always_inline]] inline bool is_usual_caller() noexcept {
   return every_thread_is_worker && !arch::stack_is_below_slot<offsetof(WorkerSlot, stack_limit)>();
 }
@@ -102,7 +102,7 @@ inline void charge_more(Caller& me, std::int64_t ops) noexcept {
   me.worker = &current_worker();
 }
 
-// Charges for work in proportion to `bytes`, before each part of at most price::kBytesAtOnce.
+// Charges for work in proportion to `bytes`. Called before each part of the work, of at most price::kBytesAtOnce.
 inline void charge_part(Caller& me, std::size_t bytes) noexcept {
   charge_more(me, static_cast<std::int64_t>(bytes / price::kBytesPerOp));
 }
@@ -165,8 +165,8 @@ inline janus_nursery* handle_of(const Nursery* nursery) noexcept {
   return reinterpret_cast<janus_nursery*>(nursery->handle.load(std::memory_order_relaxed));
 }
 
-// Finds the nursery that a user named. Fails for NULL, for a nursery that has ended, and for one that the caller may not
-// use: the calling task is neither its owner nor below it, or is in a cage that does not contain the nursery.
+// Finds the nursery that a user named. Fails for NULL, for a nursery that has ended, and for one that the caller may
+// not use: the calling task is neither its owner nor below it, or is in a cage that does not contain the nursery.
 // Threads outside tasks belong to the host, and may use all.
 inline OrError<Nursery*> check(const janus_nursery* named, const Caller& me) noexcept {
   const std::uint64_t handle = word_of(named);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/entry/global_runtime.cpp — see global_runtime.h. Its beginning and end are in global_runtime_life.cpp.
+// rt/abi/entry/global_runtime.cpp — see global_runtime.h. The runtime is made and ended in global_runtime_life.cpp and
+// boot.cpp.
 #include "rt/abi/entry/global_runtime.h"
 
 #include <atomic>

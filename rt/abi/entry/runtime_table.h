@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/entry/runtime_table.h — the process's runtimes by number, so that a handle leads to its own runtime and to no other.
+// rt/abi/entry/runtime_table.h — the process's runtimes by number, so that a handle leads to its own runtime and to no
+// other.
 //
 // INVARIANT pinned-runtime-stays: a runtime is looked up in two steps, and leaves the table in two steps.
 //   look-up:  1 pins += 1        2 runtime still in its place? then it is there until pins -= 1
 //   leaving:  1 its place = none 2 wait until there are no pins
-// All are seq_cst, so the second of the two sees the other's first step.
+// All are seq_cst, so the side whose first step comes second sees, in its second step, the other side's first one.
 #pragma once
 
 #include <atomic>
@@ -23,7 +24,8 @@ struct RuntimePlace {
 };
 extern RuntimePlace runtime_places[];
 
-// As create_runtime(); the runtime also gets a number of its own. Fails with kErrorNoMemory if kMaxRuntimes exist already.
+// As create_runtime(); the runtime also gets a number of its own. Fails with kErrorNoMemory if kMaxRuntimes exist
+// already.
 OrError<Runtime*> create_registered(const RuntimeOptions& options) noexcept;
 // Removes the runtime from the table, waits until no thread that has found it uses it, then destroys it. False: there
 // is no runtime at `pointer`, or another thread is destroying it; that memory was not accessed.

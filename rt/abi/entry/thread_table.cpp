@@ -17,7 +17,8 @@ struct ThreadEntry {
   Nursery* current;
   LastError last_error;
 };
-// Other threads may reuse the entry of a thread that has no nursery open; one that ended with a nursery open keeps it.
+// Other threads may reuse the entry of a thread that has no nursery open. A thread that ends with one open does
+// not free its entry.
 constexpr unsigned kThreads = 64;
 RankedLock<LockRank::kThreads> threads_lock;
 constinit ThreadEntry threads[kThreads] = {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/inspect/late_tasks.cpp — see late_tasks.h. A task that loops without checks sees no cancel, so the program
-// ends after the grace: this names that task. An archive member that janus-cc links into each program for Linux.
+// is ended when the grace is over; the report names that task. An archive member that janus-cc links into each program
+// for Linux.
 #include "rt/abi/inspect/late_tasks.h"
 
 #include "rt/task/report/backtrace.h"

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t kAnswerNs = 50'000'000;
 
-// Runs in a signal handler on the worker's thread, so that the stack, any of the thread's, can be walked. The walk may
-// read memory that is no frame, so the worker's record of a bad pointer is restored.
+// Runs in a signal handler on the worker's thread, so the interrupted stack does not change while it is walked. The
+// walk may fault on memory that is no frame and thereby overwrite the worker's `user_fault`, which is restored.
 void append_place(const platform::Standing& where, void* report) noexcept {
   auto& fault = current_worker().user_fault;
   const auto fault_before = fault;

@@ -72,7 +72,7 @@ void say_last_words() noexcept {
   say_who_is_late(*process_runtime(), grace_ms);
 }
 
-// Called in a signal handler, so it only stores, wakes, starts a thread or a timer, or exits.
+// Called in a signal handler, so it only stores to memory, wakes threads, starts a thread or a timer, or exits.
 void terminate(int signal) noexcept {
   Runtime* const runtime = process_runtime();
   if (signal == platform::kQuitSignal && runtime != nullptr) return program.tasks.print();
@@ -84,8 +84,8 @@ void terminate(int signal) noexcept {
   request_attention(*runtime);
 }
 
-// Adds the name of an error, except for -1 to -4: any program may return these, and need not mean JANUS_CANCELLED and
-// the like.
+// Adds the name of a JANUS_E_* value. Not of -1 to -4: a program that returns one of these need not mean
+// JANUS_CANCELLED and the like.
 void append_error(TextWriter& line, std::int64_t value) noexcept {
   const bool is_error = value <= JANUS_E_CLOSED && value >= JANUS_E_UNSUPPORTED;
   if (is_error && &janus_strerror != nullptr) line.append(" (%s)", janus_strerror(value));
@@ -126,7 +126,7 @@ std::int64_t run_main(void*) noexcept {
   return result;
 }
 
-// Reports a negative value, which is not visible from outside, since an exit status has 8 bits.
+// Reports that main returned a negative value, since an exit status has only its lowest 8 bits.
 void say_what_is_left(std::int64_t value) noexcept {
   Text<160> line;
   line.append("janus: main returned %ld", value);
@@ -149,7 +149,7 @@ int status_of(Runtime& runtime, std::int64_t result) noexcept {
 // Called by _start, before any part of the runtime exists.
 extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   using namespace janus;
-  // The program has already started, so the caller is a task.
+  // True: the program has already started, so the caller is a task.
   if (every_thread_is_worker) panic(*calling_task(), Cause::kMisuse, "janus_boot is for the start code");
   program.argc = argc;
   program.argv = argv;

@@ -126,7 +126,7 @@ bool read_core(const char* value, Settings& out) noexcept {
   return out.has_core = read_switch(value, out.core);
 }
 
-// Uses POSIX's names of the two dispositions.
+// The words are POSIX's names of the two dispositions of a signal.
 bool read_sigpipe(const char* value, Settings& out) noexcept {
   out.ignores_sigpipe = is_same(value, "ignore");
   return out.has_sigpipe = out.ignores_sigpipe || is_same(value, "default");
@@ -319,7 +319,7 @@ int check_config(const janus_rt_config& config, Complaint& complaint) noexcept {
       {are_reserved_zero(config), "reserved: not zero"},
   };
   const Rule later[] = {
-      // The profile needs capabilities.
+      // This profile needs capabilities, which are for a later version.
       {config.profile != JANUS_PROFILE_SOVEREIGN, "profile (JANUS_PROFILE): sovereign: not in this release"},
       {config.start_thread == nullptr, "start_thread: not in this release"},
       {config.slice_ops == 0, "slice_ops: not in this release"},

@@ -35,14 +35,14 @@ struct Settings {
 using Complaint = Text<256>;
 
 // Reads a NULL-terminated environment (nullptr: an empty one). Of two values of one name the first counts, as for
-// getenv. False: a value is invalid; `complaint` says which, where and why.
+// getenv. False: a value is invalid; `complaint` says which, and what is valid.
 [[nodiscard]] bool parse_settings(const char* const* environment, Settings& out, Complaint& complaint) noexcept;
 
 // Lines for a user, each with its newline.
 using Notes = Text<512>;
 
 // Adds a line for each name in the environment that differs in one letter from that of a setting that is not given.
-// Names that differ more are not meant for us: orchestrators derive some from names of services.
+// Other names with our prefix may have other purposes: orchestrators derive some from names of services.
 void note_misspelt(const char* const* environment, const Settings& settings, Notes& notes) noexcept;
 
 // Checks the merged configuration of a program or host. 0; JANUS_E_INVALID: a field is invalid; JANUS_E_UNSUPPORTED:

@@ -18,7 +18,7 @@ namespace {
 
 RankedLock<LockRank::kProcess> beginning;
 
-// `prepare`, unless nullptr, is called before the runtime runs anything.
+// Starts the process's runtime: 0, or the error. `prepare`, unless nullptr, is called before the runtime runs a task.
 [[gnu::noinline, gnu::cold]] int begin(const janus_rt_config* config, void (*prepare)(Runtime&) noexcept) noexcept {
   if (is_own_program()) return JANUS_E_STATE;
   janus_rt_config given;

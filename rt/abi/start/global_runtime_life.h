@@ -7,7 +7,7 @@ namespace janus {
 
 struct Runtime;
 
-// The process's runtime, or a new one with the default settings.
+// The process's runtime, or a new one with the settings of the environment. nullptr: there is none, and none was made.
 Runtime* process_runtime_or_new() noexcept;
 
 }  // namespace janus

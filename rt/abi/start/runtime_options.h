@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/start/runtime_options.h — the options of a runtime, from a config. docs/decisions/0155
+// rt/abi/start/runtime_options.h — converts a checked config to the options of a runtime. docs/decisions/0155
 #pragma once
 
 #include "rt/include/janus/rt.h"
