@@ -3,7 +3,8 @@
 // runnable, calls it if it has not started, and switches to it if it has. Knows no task, nursery or budget.
 // docs/decisions/0092, 0299
 //
-// Class Scheduler starts and ends the workers, queues runnables (push.cpp) and switches stacks (switching.cpp). Its parts:
+// Class Scheduler starts and ends the workers, queues runnables (push.cpp) and switches stacks (switching.cpp). Its
+// parts:
 //   Dispatcher              the next runnable that is queued here   rt/sched/dispatcher.h
 //   IdleWorkers             searching, sleeping and being woken     rt/sched/idle_workers.h
 //   Thieves                 taking from other workers, for both     rt/sched/thieves.h
@@ -131,9 +132,9 @@ class Scheduler {
   // The hash of all events so far in deterministic mode; 0 outside it.
   std::uint64_t order_hash() const noexcept { return deterministic_.order_hash(); }
 
-  // Any thread. All workers slept when this looked. A caller that changes what hooks::on_all_idle() reads does so
-  // before it calls this: then the worker that fell asleep last has seen the change, or the caller sees all workers
-  // asleep.
+  // Any thread. All workers slept when this looked. Orders nothing itself. A caller that changes what
+  // hooks::on_all_idle() reads does so by an atomic read-modify-write, which is a full fence on x86_64, just before it
+  // calls this: then the worker that fell asleep last has seen the change, or the caller sees all workers asleep.
   bool are_all_asleep() const noexcept { return idle_workers_.set().sleeping() == workers_.count; }
   // For hooks::on_all_idle(): no worker has run since `entered`.
   bool all_slept_since(IdleSet::Snapshot entered) const noexcept {
@@ -173,7 +174,8 @@ class Scheduler {
  private:
   friend struct DebuggerLayout;  // rt/abi/inspect/debugger.cpp
 
-  // Queues an entry again that was popped and not wanted. Declared cold: the fast paths that call it do not see push.cpp.
+  // Queues an entry again that was popped and not wanted. Declared cold: the fast paths that call it do not see
+  // push.cpp.
   [[gnu::cold]] void push_back(Worker& worker, Entry entry) noexcept;
   // Queues an entry for which the deque had no room.
   void push_with_room(Worker& worker, Entry entry) noexcept;
