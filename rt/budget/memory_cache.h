@@ -11,15 +11,17 @@
 
 namespace janus {
 
-// All-zero bytes are a valid cache. One worker draws and credits through it. The chunk is limit_ - used_: only the owner
-// changes used_; limit_ and most_ change only under RootMemory::moves_, and only the owner itself raises them.
+// One worker, the owner, draws and credits through it. All-zero bytes are a valid cache. The chunk is limit_ - used_.
+// Only the owner changes used_. limit_ and most_ change only under RootMemory::moves_, and no other thread leaves them
+// higher than it found them.
 //
-// INVARIANT chunk-within-bounds: a draw or credit is over when the owner has seen the chunk between 0 and most_ after it.
+// INVARIANT chunk-within-bounds: a draw or credit is complete once the owner, after its write, has seen the chunk
+// within its bounds: 0 for a draw, 0 and most_ for a credit.
 //   owner:  1 write used_         2 light fence   3 is the chunk within bounds?
-//   others: 1 limit_ = kRecalled  2 heavy fence   3 read used_   4 most_ = 0, limit_ = the least of used_ and old limit_
-// The heavy fence makes the owner's light one a full one at that moment: at least one side sees the other's write. If
-// the chunk is out of bounds, the owner takes a draw back and makes it again under moves_; a credit stands, since others
-// may have taken it, and the owner cuts the chunk under moves_. No side waits for the other outside that lock.
+//   others: 1 limit_ = kRecalled  2 heavy fence   3 read used_   4 most_ = 0, limit_ = min(used_, old limit_)
+// The heavy fence acts as a full fence in the owner's thread, too: at least one side sees the other's write. If the
+// chunk is out of bounds, the owner takes a draw back and makes it again under moves_; a credit stands, since others
+// may have taken it, and the owner cuts the chunk under moves_. Except for that lock, neither side waits for the other.
 // Where the machine has no heavy fence, no cache is registered. tests/models/memory_cache_model_test.cpp
 class alignas(kAccountLine) MemoryCache {
  public:
@@ -45,8 +47,8 @@ class alignas(kAccountLine) MemoryCache {
     const std::int64_t less = used_.load(std::memory_order_relaxed) - static_cast<std::int64_t>(bytes);
     used_.store(less, std::memory_order_relaxed);
     compiler_barrier();  // partner: as in draw_at_hand()
-    // Acquire: pairs with the release in RootMemory::recall_chunks(), so that most_ is at least as new as limit_. During
-    // a recall the difference is negative, as an unsigned number more than any most_.
+    // Acquire: pairs with the release in RootMemory::recall_chunks(), so that most_ is at least as new as limit_.
+    // During a recall the difference is negative; as an unsigned number it is larger than any most_.
     const std::int64_t chunk = limit_.load(std::memory_order_acquire) - less;
     return static_cast<std::uint64_t>(chunk) <= most_.load(std::memory_order_relaxed);
   }
@@ -64,7 +66,7 @@ class alignas(kAccountLine) MemoryCache {
 
   Atomic<std::int64_t> used_;   // drawn less credited; negative where the owner frees what others have allocated
   Atomic<std::int64_t> limit_;  // how large used_ may become
-  Atomic<std::uint64_t> most_;  // a chunk that has grown larger is cut; 0: no chunk is kept, because memory is scarce
+  Atomic<std::uint64_t> most_;  // a chunk that has grown larger is cut; 0: no chunk is kept until fill() allows one
   std::int64_t recalled_;       // limit_ before the recall that is going on; under moves_
   MemoryCache* next_;           // set once, by the first register_cache()
   bool is_listed_;

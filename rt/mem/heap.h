@@ -34,8 +34,9 @@ namespace janus {
 
 class Heap;
 
-// One worker's free blocks. Owner only; all zero bytes are a valid empty cache, whose lists have no room. It belongs to one heap from the first
-// use to Heap::flush(). A full list becomes the spare as a whole, so that no list is ever walked.
+// One worker's free blocks. Owner only. All-zero bytes are a valid empty cache, whose lists have no room. The cache
+// belongs to one heap from its first use to Heap::flush(). A full list becomes the spare as a whole, so that no list is
+// ever walked.
 class alignas(arch::kCacheLine) HeapCache {
  private:
   friend class Heap;
@@ -43,7 +44,7 @@ class alignas(arch::kCacheLine) HeapCache {
   struct List {
     FreeBlock* hot;                     // last in, first out
     FreeBlock* spare;                   // nullptr, or one whole batch
-    std::atomic<std::uint32_t> room;    // what `hot` lacks of a batch; other threads read it for the statistics
+    std::atomic<std::uint32_t> room;    // how many blocks `hot` lacks of a batch; the statistics read it, too
     std::atomic<std::uint32_t> spares;  // blocks in `spare`
   };
   List lists_[kSizeClasses + 1] = {};  // the last one, of large blocks, never has room
@@ -100,13 +101,13 @@ class Heap {
     return allocate(cache, plan, align, tag);
   }
 
-  // The usual case of allocate(), without a call and in two steps: look_at_hand() finds a small block in a list that is
-  // not empty (nullptr: this is no such case), and take_at_hand() takes it. `its_tag` is the block's.
+  // The usual case of allocate(), inlined and in two steps: look_at_hand() finds the first block of a small class's
+  // list and its tag, and changes nothing (nullptr: use allocate()); take_at_hand() takes that block.
   [[nodiscard]] static FreeBlock* look_at_hand(HeapCache& cache, unsigned size_class, Tag*& its_tag) noexcept;
   static void* take_at_hand(HeapCache& cache, unsigned size_class, FreeBlock* block, Tag* its_tag,
                             std::uint32_t tag) noexcept;
-  // The usual case of free(), without a call: a user's small block with this tag, and a list with room. False: it is no
-  // such case, and nothing has changed.
+  // The usual case of free(), inlined: a user's small block with this tag, and a list with room. Stores the block's size
+  // in `bytes`. False: it is not the usual case, and nothing has changed.
   [[nodiscard]] bool free_at_hand(HeapCache& cache, void* block, std::uint32_t tag, std::size_t& bytes) noexcept;
 
   // The size and tag (account) of a block, or why it was refused.

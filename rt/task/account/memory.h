@@ -16,7 +16,8 @@ inline std::int64_t price_of_block(std::size_t bytes) noexcept {
   return bytes <= Heap::kMaxLarge ? 0 : price::kMapping;
 }
 
-// The error says whether the budget or the machine ran out. `task` and `worker` nullptr: outside tasks.
+// The error says whether the budget or the machine ran out, or is -1: the task was told to end. `task` and `worker`
+// nullptr: outside tasks.
 OrError<void*> allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, std::size_t align) noexcept;
 // These two are given a user's address, which is not nullptr. If no user's block begins there, they change nothing and
 // the task panics; outside tasks the program aborts.
@@ -24,8 +25,10 @@ OrError<void*> reallocate(Runtime& runtime, Worker* worker, Task* task, void* bl
 void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept;
 
 void cut_chunk(Worker& worker) noexcept;
-// The usual cases of allocate() and release(): a task on the root's account, and a small block (kMaxTabled), which the
-// worker has at hand or takes back. nullptr or false: it is no such case, and nothing has changed.
+// The usual cases of allocate() and release(), inlined. nullptr or false: it is not the usual case, and nothing has
+// changed. allocate_at_hand(): the root account pays, and the worker has a free block and enough memory in its chunk.
+// `bytes` is at most kMaxTabled. release_at_hand(): a user's small block that the root account has paid for, and the
+// worker's cache has room.
 [[gnu::always_inline]] inline void* allocate_at_hand(Worker& worker, const Task& task, std::size_t bytes) noexcept {
   if (!Heap::kHasPages || task.account->parent() != nullptr) [[unlikely]]
     return nullptr;
