@@ -24,8 +24,7 @@ struct NurseryOptions {
   std::uint64_t deadline_ns = 0;  // 0; deadlines are not in this release
 };
 
-// A scope that does not end before the tasks spawned in it have. The task that made it awaits and destroys it; every
-// task below may spawn, cancel and close.
+// The task that made the nursery awaits and destroys it; every task below may spawn, cancel and close.
 class Nursery {
  public:
   using Options = NurseryOptions;

@@ -72,10 +72,9 @@ janus_rt* janus_rt_create(const janus_rt_config* config);
 void janus_rt_destroy(janus_rt* rt);
 // Runs fn(arg) as a root task, waits for its end, and returns its result: what fn returned, or a value of
 // janus/rt/result.h. If every task waits and no thread outside is known that could wake one, cancels all tasks and
-// returns JANUS_E_DEADLOCK; so does an await of a nursery by a thread. So a thread that is to wake tasks later (by
-// janus_unpark, or over a channel that a task made) must keep a nursery open in the runtime until then. That is not
-// needed once a thread has made a channel in the runtime, or a channel is shared with another runtime [threads outside
-// tasks].
+// returns JANUS_E_DEADLOCK; so does an await of a nursery by a thread. So a thread that is to wake tasks later must
+// keep a nursery open in the runtime until then, unless a thread has made a channel in the runtime, or a channel is
+// shared with another runtime [threads outside tasks].
 long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg);
 // Fills *out up to out->size [any].
 void janus_rt_stats(janus_rt* rt, janus_stats* out);

@@ -8,7 +8,7 @@
 namespace janus {
 inline namespace v1 {
 
-// A runtime with workers and memory of its own, for tests and for hosts. For threads outside tasks only.
+// For threads outside tasks only.
 class Runtime {
  public:
   explicit Runtime(const janus_rt_config& config = {}) noexcept : rt_(janus_rt_create(&config)) {}

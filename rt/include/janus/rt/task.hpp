@@ -8,7 +8,7 @@
 namespace janus {
 inline namespace v1 {
 
-// The handle of a task that Nursery::spawn started. Destroying it neither cancels nor waits: the nursery does that.
+// Destroying the handle neither cancels the task nor waits for it: the nursery does that.
 template <class T>
 class Task {
  public:

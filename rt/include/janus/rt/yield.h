@@ -38,8 +38,7 @@ static inline int janus_yield_check(uint32_t cost) {
 #define JANUS_YIELD_INTERVAL 1024u
 #endif
 
-// The yield check of a loop. Counts iterations in a local variable, and charges them once in JANUS_YIELD_INTERVAL
-// iterations, so that a tight loop counts in a register and not in memory.
+// The yield check of a loop. Counts iterations in a register, and charges them once in JANUS_YIELD_INTERVAL of them.
 //     uint32_t counter = 0;
 //     while (...) { if (JANUS_LOOP_CHECK(counter) < 0) return JANUS_CANCELLED; ... }
 //     JANUS_LOOP_END(counter);
