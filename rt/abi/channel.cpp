@@ -122,7 +122,7 @@ template <typename Element, Transfer<Element> kTransfer>
   return me.task != nullptr ? transfer(me, me.task, named, element, kTransfer) : JANUS_E_NO_TASK;
 }
 
-// A send or receive of a task. `kFast` and `kGeneral` are the operation's two paths.
+// A task's send or receive by either path.
 template <typename Element, Transfer<Element> kFast, Transfer<Element> kGeneral>
 [[gnu::always_inline]] inline int transfer_of_task(janus_channel* named, Element element) noexcept {
   const Caller me = enter_yield();  // pay_fast() or transfer_slow() charges

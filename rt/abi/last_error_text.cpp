@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/last_error_text.cpp — the last error as text, with its exact reason. An archive member of its own, linked only
-// if a program calls janus_last_error_text.
+// rt/abi/last_error_text.cpp — the last error as text, with its exact reason. Linked only if a program calls it.
 #include "rt/abi/entry/entry.h"
 #include "rt/base/format.h"
 #include "rt/base/text_list.h"

@@ -44,7 +44,7 @@ Runtime* runtime_of_blocks(const Caller& me) noexcept {
   return block ? block.value : refuse_block(*runtime, block.error);
 }
 
-// As allocate_for(), for a caller that has already paid for the call, which allocate_for() charges again.
+// As allocate_for(), which charges for the call, for a caller that has already paid.
 [[gnu::noinline, gnu::cold]] void* allocate_again(Worker& worker, std::size_t size) noexcept {
   put_fuel_back(worker, price::kCall);
   return allocate_for(16, size);

@@ -81,7 +81,7 @@ void fill(janus_result* out, const Report& report) noexcept {
   write_user(out, result);
 }
 
-// Sets the error of a failed open. An opener that requested a larger budget than it has is not ended for that, even
+// Sets the error of a failed open. A request for a larger budget than the opener has does not end the opener, even
 // under JANUS_ON_EXHAUSTION_FAIL.
 void fail_open(const Caller& me, const Runtime* runtime, const NurseryOptions& asked, int error) noexcept {
   const Account* const payer = me.task != nullptr   ? me.task->account

@@ -17,10 +17,9 @@ namespace janus {
 namespace {
 
 constexpr std::size_t kMaxPrinted = 4096;
-// The bounds of one janus_print, however long the format and its strings are. FormatBounds::reads counts each read of a
-// byte, also of a byte that is read again.
+// The bounds of one janus_print, however long the format and its strings are.
 constexpr FormatBounds kPrintBounds = {.text = kMaxPrinted, .reads = 4 * kMaxPrinted};
-constexpr std::size_t kFewPrinted = 256;  // the buffer on the stack; a longer text gets a block
+constexpr std::size_t kFewPrinted = 256;  // on the stack; a longer text gets a block
 
 // Random bytes from the machine; in deterministic mode from the seed.
 bool fill_random(const Caller& me, std::uint8_t* out, std::size_t count) noexcept {
@@ -63,8 +62,8 @@ void pay_and_look(Caller& me, const char* bytes, std::size_t count) noexcept {
   }
 }
 
-// Ends the process if nobody can read its output any more, which `answer` says. Returns otherwise, and if the caller
-// may not end the process, or the process ignores closed pipes: then the caller returns the error.
+// Ends the process if nobody can read its output any more, unless the caller may not end it, or the process ignores
+// closed pipes. If this returns, the caller returns the error.
 void look_at_answer(const Caller& me, int fd, std::int64_t answer) noexcept {
   constexpr std::int64_t kClosedPipe = -32;
   if (answer != kClosedPipe || (fd != 1 && fd != 2)) return;
@@ -79,7 +78,7 @@ int put(const Caller& me, int fd, const char* bytes, std::size_t count) noexcept
   return answer;
 }
 
-// Reads six arguments, even if the caller of janus_syscall passed fewer, so AddressSanitizer must not check the reads.
+// Reads six arguments, even if fewer were passed, so AddressSanitizer must not check the reads.
 [[gnu::no_sanitize_address]] void read_arguments(va_list list, long (&arguments)[6]) {
   for (long& argument : arguments) argument = va_arg(list, long);
 }

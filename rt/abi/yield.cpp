@@ -12,8 +12,7 @@ using namespace janus;
 
 namespace {
 
-// The general case of janus_yield, whose price has a rule of its own (rt/task/account/charge.h). So the entry charges
-// nothing.
+// The general case of janus_yield, which rt/task/account/charge.h prices, so the entry charges nothing.
 [[gnu::noinline]] int yield_from_afar() noexcept {
   const Caller me = enter_free();
   return me.task != nullptr ? yield<Path::kGeneral>(*me.task) : JANUS_E_NO_TASK;

@@ -44,7 +44,7 @@ class alignas(arch::kCacheLine) HeapCache {
   struct List {
     FreeBlock* hot;                     // last in, first out
     FreeBlock* spare;                   // nullptr, or one whole batch
-    std::atomic<std::uint32_t> room;    // how many blocks `hot` lacks of a batch; the statistics read it, too
+    std::atomic<std::uint32_t> room;    // how many blocks `hot` lacks of a batch; statistics read it, too
     std::atomic<std::uint32_t> spares;  // blocks in `spare`
   };
   List lists_[kSizeClasses + 1] = {};  // the last one, of large blocks, never has room
@@ -106,8 +106,8 @@ class Heap {
   [[nodiscard]] static FreeBlock* look_at_hand(HeapCache& cache, unsigned size_class, Tag*& its_tag) noexcept;
   static void* take_at_hand(HeapCache& cache, unsigned size_class, FreeBlock* block, Tag* its_tag,
                             std::uint32_t tag) noexcept;
-  // The usual case of free(), inlined: a user's small block with this tag, and a list with room. Stores the block's size
-  // in `bytes`. False: it is not the usual case, and nothing has changed.
+  // The usual case of free(), inlined: a user's small block with this tag, and a list with room. Stores the block's
+  // size in `bytes`. False: it is not the usual case, and nothing has changed.
   [[nodiscard]] bool free_at_hand(HeapCache& cache, void* block, std::uint32_t tag, std::size_t& bytes) noexcept;
 
   // The size and tag (account) of a block, or why it was refused.

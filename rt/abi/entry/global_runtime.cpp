@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/entry/global_runtime.cpp — see global_runtime.h. The runtime is made and ended in global_runtime_life.cpp and
-// boot.cpp.
+// rt/abi/entry/global_runtime.cpp — see global_runtime.h.
 #include "rt/abi/entry/global_runtime.h"
 
 #include <atomic>

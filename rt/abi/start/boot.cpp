@@ -72,7 +72,7 @@ void say_last_words() noexcept {
   say_who_is_late(*process_runtime(), grace_ms);
 }
 
-// Called in a signal handler, so it only stores to memory, wakes threads, starts a thread or a timer, or exits.
+// Called in a signal handler, so it does only what platform::TerminateHandler allows.
 void terminate(int signal) noexcept {
   Runtime* const runtime = process_runtime();
   if (signal == platform::kQuitSignal && runtime != nullptr) return program.tasks.print();
@@ -126,7 +126,7 @@ std::int64_t run_main(void*) noexcept {
   return result;
 }
 
-// Reports that main returned a negative value, since an exit status has only its lowest 8 bits.
+// Reports main's negative result: the exit status has only 8 bits of it.
 void say_what_is_left(std::int64_t value) noexcept {
   Text<160> line;
   line.append("janus: main returned %ld", value);
@@ -149,7 +149,7 @@ int status_of(Runtime& runtime, std::int64_t result) noexcept {
 // Called by _start, before any part of the runtime exists.
 extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   using namespace janus;
-  // True: the program has already started, so the caller is a task.
+  // If so, the program has started, and the caller is a task.
   if (every_thread_is_worker) panic(*calling_task(), Cause::kMisuse, "janus_boot is for the start code");
   program.argc = argc;
   program.argv = argv;

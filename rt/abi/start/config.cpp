@@ -126,7 +126,6 @@ bool read_core(const char* value, Settings& out) noexcept {
   return out.has_core = read_switch(value, out.core);
 }
 
-// The words are POSIX's names of the two dispositions of a signal.
 bool read_sigpipe(const char* value, Settings& out) noexcept {
   out.ignores_sigpipe = is_same(value, "ignore");
   return out.has_sigpipe = out.ignores_sigpipe || is_same(value, "default");

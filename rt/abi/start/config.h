@@ -42,7 +42,7 @@ using Complaint = Text<256>;
 using Notes = Text<512>;
 
 // Adds a line for each name in the environment that differs in one letter from that of a setting that is not given.
-// Other names with our prefix may have other purposes: orchestrators derive some from names of services.
+// Other names may have other purposes: orchestrators derive some from names of services.
 void note_misspelt(const char* const* environment, const Settings& settings, Notes& notes) noexcept;
 
 // Checks the merged configuration of a program or host. 0; JANUS_E_INVALID: a field is invalid; JANUS_E_UNSUPPORTED:
