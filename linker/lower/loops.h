@@ -9,8 +9,10 @@
 namespace janus::lower {
 
 // A back edge is an edge whose target is on the current path of a depth-first walk from the entry; its target is the
-// head of a loop. Every cycle has a back edge, however many entries the cycle has. An edge to an unknown successor
-// (UINT32_MAX) counts as a back edge. Successors are told apart by their index in the list of their block.
+// head of a loop, which has the blocks of all cycles through the head but those with a block that the walk met before the
+// head. Every cycle that the entry reaches has a back edge, however many entries the cycle has. An edge to an unknown
+// successor (UINT32_MAX) counts as a back edge. A block that the entry does not reach has no back edges. Successors are
+// told apart by their index in the list of their block.
 class Loops {
  public:
   using Targets = std::vector<std::uint32_t>;  // blocks
