@@ -15,24 +15,23 @@ Loops::Loops(std::uint32_t count, Successors successors) : successors_(std::move
 }
 
 bool Loops::is_back_edge(std::uint32_t block, std::uint32_t index) const {
-  const auto& back = nodes_[block].back;
-  return std::find(back.begin(), back.end(), index) != back.end();
+  return std::binary_search(nodes_[block].back.begin(), nodes_[block].back.end(), index);
 }
 
 std::vector<bool> Loops::iteration_ends(std::uint32_t block, std::uint32_t first) const {
   const Targets& targets = successors_(block);
-  Targets heads;
-  for (const std::uint32_t index : nodes_[block].back)
-    if (index >= first) heads.push_back(targets[index]);
+  const std::vector<std::uint32_t>& back = nodes_[block].back;
   std::vector<bool> ends;
-  if (heads.empty()) return ends;
-  std::sort(heads.begin(), heads.end());
-  heads.erase(std::unique(heads.begin(), heads.end()), heads.end());
+  if (back.empty() || back.back() < first) return ends;
+  // The block is in the loops of all these heads, so they are nested: what leaves any of them leaves the innermost.
+  std::uint32_t innermost = kNone;
+  for (const std::uint32_t index : back) {
+    const std::uint32_t head = targets[index];
+    if (index >= first && head != kNone && (innermost == kNone || nodes_[head].number > nodes_[innermost].number))
+      innermost = head;
+  }
   for (std::uint32_t index = first; index < targets.size(); ++index)
-    ends.push_back(is_back_edge(block, index) ||
-                   !std::all_of(heads.begin(), heads.end(), [this, target = targets[index]](std::uint32_t head) {
-                     return head == kNone || is_in_loop(target, head);
-                   }));
+    ends.push_back(is_back_edge(block, index) || (innermost != kNone && !is_in_loop(targets[index], innermost)));
   return ends;
 }
 

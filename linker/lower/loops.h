@@ -32,7 +32,7 @@ class Loops {
     std::uint32_t number = 0;           // in the order of the walk, from 1; 0 if the block is not reached
     std::uint32_t depth = 0;            // on the walk's path, from 1; 0 if the block is not on it
     std::uint32_t head = UINT32_MAX;    // of the innermost loop that has the block, without a loop whose head it is
-    std::vector<std::uint32_t> back{};  // indexes of successors
+    std::vector<std::uint32_t> back{};  // indexes of successors, ascending
   };
 
   void walk();
