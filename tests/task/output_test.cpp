@@ -328,7 +328,7 @@ TEST(output, a_cage_of_long_writes_lets_others_write_in_between_and_keeps_the_or
     }));
     CHECK_EQ(runs, 7u);
     CHECK(__builtin_memcmp(letters, "adaeabc", 7) == 0);
-    CHECK_EQ(lengths[0], 2 * kPiece);  // the first piece fills the pipe before other tasks wait
+    CHECK(lengths[0] == kPiece || lengths[0] == 2 * kPiece);  // two, if nobody waits yet when the first is written
     CHECK_EQ(lengths[2], kPiece);
     CHECK_EQ(cage.end(), 0);
     CHECK_EQ(outside.end(), 0);
