@@ -78,7 +78,7 @@ bool begins_type(const Tokens& tokens, std::size_t i) {
 
 namespace {
 
-// The tokens of a type, joined by single spaces, with what aliases stand for in their place.
+// The tokens of a type, joined by single spaces, with aliases replaced by the types that they stand for.
 std::string text_of_type(const Tokens& tokens, std::size_t first, std::size_t end) {
   if (tokens.type_aliases.empty()) return tokens.joined(first, end);
   std::string text;
