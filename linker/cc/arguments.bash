@@ -23,7 +23,7 @@ split_response_file() {
     }' "$1"
 }
 
-# Replaces @FILE by the arguments in it, which may name further ones.
+# Sets `arguments` to the function's arguments, with each @FILE replaced by the arguments in it, which may name further files.
 expand_response_files() {
   local argument depth=0 expanded left=1
   arguments=("$@")
@@ -116,7 +116,7 @@ is_host_library() {
   esac
 }
 
-# Sets `language` to the language that gcc derives from a file's name; empty for an input of the linker.
+# Sets `language` by the end of a file's name, as gcc does, and for .ll and .qtjir; empty for an input of the linker.
 language_of() {
   case $1 in
     *.c | *.i) language=c ;;
@@ -220,8 +220,8 @@ add_library() {
   add_word "-l$library" link
 }
 
-# Adds an option that makes sanitizers trap. It depends on the compiler (trap_option): gcc before 13 has a single one, and clang does
-# not know that one.
+# Adds an option that makes sanitizers trap. trap_option() in compile.bash spells it for the compiler: gcc before 13 knows one only,
+# which clang does not know.
 take_trap() {
   traps=1
   add_word "$1" trap
@@ -316,7 +316,7 @@ take_option() {
   esac
 }
 
-# Options of janus-lower, which have no meaning for other files.
+# Takes the options of janus-lower, which matter for .ll and .qtjir files alone.
 take_lower_option() {
   case $1 in
     -fno-yield-checks | -fyield-checks | -fyield-interval=* | --profile=*) lower_options+=("$1") ;;
@@ -378,7 +378,7 @@ read_arguments() {
   if [ "$links" = header ]; then links=0; fi
 }
 
-# As in gcc, every missing file is reported, and it is an error if no file is left.
+# As gcc does, reports every missing file, and ends with a further message if no file is left. Ends janus-cc if a file is missing.
 check_inputs() {
   local i missing=0
   for i in "${!words[@]}"; do
@@ -463,7 +463,7 @@ check_options() {
   esac
 }
 
-# Sets `collected` to the words for one step, in their order; for linking including the files, with objects in place of sources.
+# Sets `collected` to the words for one step, in their order. For linking this includes the files, with objects in place of sources.
 collect() {
   local step=$1 i wanted=0
   collected=()

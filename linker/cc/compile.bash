@@ -5,10 +5,10 @@
 # The oldest compilers that know all options that janus-cc passes to them.
 oldest_gcc=10 oldest_clang=11
 
-# Asks a compiler for its kind, its major version, its default C++ standard, and its header directories, with the given options
-# for roots. Sets `headers` to the directories in the order that janus-cc needs: the C++ library's, whose header-only parts work
-# here; janus-rt's; the compiler's; and last the host's, for the headers of other libraries. The headers of the host's C library stop
-# the compilation, because they all include features.h, which is janus-rt's.
+# Asks the compiler $2... for language $1 for its kind, its major version, its default C++ standard, and its header directories (with
+# --sysroot and the like, if given). Sets `headers` to the directories in the order that janus-cc needs: the C++ library's, whose
+# header-only parts work here; janus-rt's; the compiler's; those of names that janus-rt does not have; and last the host's, for other
+# libraries. The headers of the host's C library stop the compilation, because they all include features.h, which is janus-rt's.
 examine_compiler() {
   local language=$1 directory listing=0 line said cxx=() compiler=() host=()
   shift
@@ -55,7 +55,7 @@ does_not_work() {
 
 too_old() { refuse "$1 is $compiler_kind $compiler_major, and janus-cc needs $2 or newer; CC and CXX choose another one"; }
 
-# Collects an option that makes sanitizers trap, in the form that the compiler knows: gcc before 13 has a single one.
+# Adds to `collected` an option that makes sanitizers trap, in the form that the compiler knows: gcc before 13 has a single one.
 trap_option() {
   if [ "$compiler_kind" = gcc ] && [ "$compiler_major" -lt 13 ]; then
     collected+=(-fsanitize-undefined-trap-on-error)
