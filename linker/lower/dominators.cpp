@@ -62,7 +62,8 @@ void Dominators::find_dominators() {
     if (nodes_[i].idom != nodes_[i].semi) nodes_[i].idom = nodes_[nodes_[i].idom].idom;
 }
 
-// The node of the least semidominator on the path from below the root of its tree, which becomes shorter.
+// The node with the least semidominator on the path from `node` up to, but without, the root of its tree. Shortens that
+// path.
 std::uint32_t Dominators::best_of(std::uint32_t node) {
   if (nodes_[node].ancestor == kNoIndex) return node;
   std::vector<std::uint32_t> path;
@@ -77,7 +78,7 @@ std::uint32_t Dominators::best_of(std::uint32_t node) {
   return nodes_[node].best;
 }
 
-// A node is behind the one that dominates it immediately, whose order is less.
+// Sets the ranges. A node's immediate dominator has a smaller index than the node.
 void Dominators::number() {
   for (auto i = static_cast<std::uint32_t>(nodes_.size()); i-- > 1;) nodes_[nodes_[i].idom].size += nodes_[i].size;
   std::vector<std::uint32_t> free(nodes_.size(), 1);  // by node: where the next one that it dominates begins

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dominators.h — which blocks of a function stand on every path to which others.
+// dominators.h — tells whether one block of a function is on every path from the entry to another (dominates it).
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@ class Dominators {
  public:
   explicit Dominators(const std::vector<Block>& blocks);
 
-  // Whether every path from the entry to block `b` goes through block `a`, as it does where no path leads to `b`.
+  // Whether every path from the entry to block `b` goes through block `a`; true if no path leads to `b`.
   bool dominates(std::uint32_t a, std::uint32_t b) const;
 
  private:
   // By order of a depth-first walk from the entry.
   struct Node {
     std::uint32_t block, parent;
-    std::uint32_t semi, best;  // the semidominator, and the node of the least one on the compressed path
+    std::uint32_t semi, best;  // the semidominator, and the node with the least one on the compressed path
     std::uint32_t ancestor;    // kNoIndex for the root of a compressed tree
     std::uint32_t idom = 0;
     std::vector<std::uint32_t> predecessors, bucket;
-    std::uint32_t begin = 0, size = 1;  // its range in an order in which what a node dominates is behind it
+    std::uint32_t begin = 0, size = 1;  // in a preorder of the dominator tree: the node and all that it dominates
   };
 
   void walk(const std::vector<Block>& blocks);

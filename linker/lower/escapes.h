@@ -8,7 +8,7 @@
 
 namespace janus::lower {
 
-// The byte that the first two characters are in hexadecimal digits, if they are.
+// The byte that the first two characters give as hexadecimal digits; nothing if they are no such digits.
 inline std::optional<char> byte_of_hex(std::string_view text) {
   unsigned char byte = 0;
   const std::string_view digits = text.substr(0, 2);

@@ -28,7 +28,7 @@ std::string text_of(const Parts&... parts) {
   (result.append(std::string_view(parts)), ...);
   return result;
 }
-// A body that has room for most helpers'.
+// An empty body with memory for the text of most helpers.
 inline std::string empty_body() {
   std::string body;
   body.reserve(1024);

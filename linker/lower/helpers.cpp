@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "janus.";
 
-// 1 more than the highest number that follows a prefix in the text; 0 if no number does.
+// 0 if the text does not contain the prefix. Otherwise 1 more than the highest number that follows it, and at least 1.
 unsigned free_number(std::string_view text) {
   constexpr unsigned kMaxNumber = 999999999;
   unsigned number = 0;
@@ -96,7 +96,7 @@ void Helpers::store_budget(std::string& body, const std::string& type, std::size
   }
 }
 
-// Blocks of the runtime are aligned to 16 bytes.
+// Blocks of the runtime are aligned to 16 bytes; the natural alignment of a type may be larger.
 std::string Helpers::load(const std::string& type, const std::string& address) const {
   return text_of("load ", type, ", ", pointer_to(type), " ", address, may_be_overaligned(type) ? ", align 1" : "");
 }

@@ -54,8 +54,7 @@ class Helpers {
   };
   explicit Helpers(Settings settings) : settings_(std::move(settings)) {}
 
-  // A prefix that no name in the text begins with: `janus.`, or `janus.` followed by a number that is higher than all
-  // numbers used so.
+  // A prefix that no name in the text begins with: `janus.`, or `janus.N.` with an N that is higher than those in use.
   static std::string free_prefix(const Tokens& tokens);
 
   const std::string& prefix() const { return settings_.prefix; }
@@ -91,8 +90,8 @@ class Helpers {
   // Returns the symbol of a function of the runtime, and declares the function in the output.
   std::string runtime(std::string_view name, std::string_view result, std::string_view parameters);
 
-  // A helper that the caller defines: `generate` returns its definition for a given symbol. The symbol ends in `key`;
-  // if `key` has a blank, in the part before the blank and a number.
+  // A helper that the caller defines: `generate` returns its definition for a given symbol. The symbol ends in `key`.
+  // If `key` has a blank, it ends in the part before the blank and a number.
   std::string once(const std::string& key, const std::function<std::string(const std::string& symbol)>& generate);
 
   std::string size_of(const std::string& type) const;  // a constant of type i64

@@ -61,7 +61,7 @@ class Lexer {
     while (at_ < text_.size() && is_name_char(text_[at_])) ++at_;
   }
 
-  // From an opening quote to behind the closing one. LLVM has no escaped quote: "\22" stands for it.
+  // Skips a string with its quotes. LLVM has no escaped quote: "\22" stands for it.
   void skip_string() {
     const std::size_t end = text_.find('"', at_ + 1);
     if (end == std::string_view::npos) source_.error(at_, "a string without its closing quote");
@@ -102,7 +102,7 @@ class Lexer {
     return label_or(is_number ? TokenKind::kInteger : TokenKind::kWord);
   }
 
-  // Also 1.5e+00.
+  // Skips a number, of which 1.5e+00 is one.
   void skip_number() {
     skip_name();
     if (peek() != '+' || (text_[at_ - 1] != 'e' && text_[at_ - 1] != 'E')) return;
@@ -149,7 +149,7 @@ std::string unescaped(std::string_view text) {
   return result;
 }
 
-// A name with its quotes, but without sigil or colon. A number keeps the quotes, by which LLVM tells it from %5.
+// Removes the quotes of a name that is without sigil and colon. A number keeps them: for LLVM, %"5" is not %5.
 std::string_view without_quotes(std::string_view name) {
   if (name.size() < 2 || name.front() != '"' || name.back() != '"') return name;
   const std::string_view inner = name.substr(1, name.size() - 2);

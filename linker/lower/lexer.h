@@ -49,8 +49,8 @@ class Tokens {
   bool is_punctuation(std::size_t i, char c) const {
     return kind(i) == TokenKind::kPunctuation && source_.text()[(*this)[i].offset] == c;
   }
-  // The name of a kLocal, kGlobal or kLabel token, without its sigil; quotes go unless the name is a number in quotes,
-  // which LLVM tells from the number. Escapes (\20) are the bytes that they stand for.
+  // The name of a kLocal, kGlobal or kLabel token, without its sigil. Quotes are removed, except around a number: for
+  // LLVM, %"5" is not %5. Escapes (\20) are replaced by the bytes that they stand for.
   std::string_view name(std::size_t i) const;
   // The names that are written with escapes, by token.
   const std::unordered_map<std::size_t, std::string>& escaped_names() const { return escaped_names_; }
@@ -60,7 +60,7 @@ class Tokens {
   std::unordered_map<std::string_view, std::string> type_aliases;
   // The tokens of [first, last), joined by single spaces.
   std::string joined(std::size_t first, std::size_t last) const;
-  // The source text from the first to before the last token.
+  // The source text of the tokens [first, last).
   std::string_view range(std::size_t first, std::size_t last) const {
     return first >= last ? std::string_view()
                          : source_.text().substr(begin_of(first), end_of(last - 1) - begin_of(first));

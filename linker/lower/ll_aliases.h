@@ -17,7 +17,8 @@ class Aliases {
  public:
   explicit Aliases(const Tokens& tokens) : tokens_(tokens) {}
 
-  // Reads `alias i64 (i64), ptr @f`, or an ifunc, whose word stands at `at`. Returns the token behind what it has read.
+  // Reads an alias such as `alias i64 (i64), ptr @f`, or an ifunc. `name` is the token of its name, `at` that of the
+  // word `alias` or `ifunc`. Returns the token behind what it has read.
   std::size_t add(std::size_t name, std::size_t at);
   // Once all functions are known: adds what has been read to the module.
   void resolve(Module& module);

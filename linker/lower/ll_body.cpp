@@ -147,9 +147,9 @@ class Body {
       ++next_number_;
   }
 
-  // ---- Numbers: what has no name has the next one, also where it is not written ----------------------------------------
+  // ---- Numbers: a value or block without a name has the next number, even if it is not written ----------------------
 
-  // Of a name's token; kNoIndex where there is none.
+  // Counts the value or block whose name is at `token`; kNoIndex: it has no name.
   void take_number(std::uint32_t token) {
     if (token == kNoIndex)
       ++next_number_;

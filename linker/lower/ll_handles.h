@@ -38,7 +38,7 @@ class HandleKinds {
   struct Found {
     std::optional<HandleKind> kind;
     std::string error;         // why the operand is not a handle, or empty
-    bool is_variable = false;  // loaded from a variable: each store is for some of its loads only
+    bool is_variable = false;  // loaded from a variable, in which other handles may be stored at other times
     bool is_mixed = false;     // handles of several kinds are stored in a variable: the kind is not known
     bool has_others = false;   // it may come from elsewhere: a parameter, a call, memory
     bool has_async = false;    // the handle of an asynchronous call is among them

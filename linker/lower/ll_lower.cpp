@@ -64,7 +64,7 @@ class FunctionLowering {
     }
   }
 
-  // LLVM would tell of a misspelt opcode, but is not asked when the nurseries do not fit without it.
+  // Reports a misspelt opcode. LLVM would report it, too, but does not run if the nurseries are wrong because of it.
   void check_is_no_opcode(std::uint32_t mnemonic) {
     const std::string_view word = module_.tokens.text(mnemonic), meant = opcode_meant_by(word);
     if (meant.empty()) return;

@@ -40,7 +40,7 @@ bool Nurseries::follow(std::vector<OpcodeAt>& uses) {
   return is_right;
 }
 
-// Whether the opcode's operand has to be a nursery. A pointer is no task.
+// Whether the opcode's operand has to be a nursery. An Await of a pointer is one of a nursery: a task is an i64.
 bool Nurseries::takes_nursery(const OpcodeUse& use) {
   if (use.operands.empty()) return false;
   if (use.opcode == Opcode::kNurseryEnd || use.opcode == Opcode::kNurseryCancel) return true;

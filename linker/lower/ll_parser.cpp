@@ -149,7 +149,8 @@ class Parser {
     }
   }
 
-  // An entry of the module's summary for ThinLTO: ^0 = module: (...). It describes the module before its lowering.
+  // An entry of the module's summary for ThinLTO: ^0 = module: (...). It is removed, because it describes the module
+  // before its lowering.
   void summary() {
     const std::size_t first = at_;
     while (!tokens_.is_end(at_) && tokens_.kind(at_) != TokenKind::kLabel && at_ < first + 3) ++at_;

@@ -5,8 +5,8 @@
 //     both languages   source, lexer: the text, positions in it, and its tokens
 //     LLVM IR          ll_parser: a module. Uses ll_signature (how a function is called), ll_body (instructions and blocks)
 //                      and ll_aliases. ll_opcodes and ll_types: operands of opcodes, types of values
-//                      ll_lower: the order in which a function is rewritten. Uses ll_nurseries, ll_tasks (with ll_handles:
-//                      which task a join waits for) and ll_checks. All of these edit the text through ll_rewrite (edits.h);
+//                      ll_lower: the order in which a function is rewritten. Uses ll_nurseries, ll_tasks (with ll_handles and
+//                      ll_slots: which task a join waits for) and ll_checks. These edit the text through ll_rewrite (edits.h);
 //                      text without an edit is copied. line_map.h: which input line an output line comes from
 //     .qtjir           qtjir_parser, qtjir_check, qtjir_emit: one function after another
 //                      qtjir_emit uses qtjir_{plain,calls,channels,nurseries}; the last three use qtjir_yield_points. All of

@@ -73,14 +73,14 @@ std::uint32_t NurseryFlow::target(const FlowEvent& event) const {
   return site == site_by_name_.end() ? kEmpty : open_entry(site->second, event.stack);
 }
 
-// The stack of that many nurseries within the stack.
+// The stack of the outermost `depth` nurseries of the stack.
 std::uint32_t NurseryFlow::ancestor(std::uint32_t stack, std::uint32_t depth) const {
   while (stacks_[stack].depth > depth)
     stack = stacks_[stacks_[stack].jump].depth >= depth ? stacks_[stack].jump : stacks_[stack].outer;
   return stack;
 }
 
-// The entry of the stack that is the site's, kEmpty if it is not open there.
+// The entry of the site's nursery in the stack; kEmpty if that nursery is not open there.
 std::uint32_t NurseryFlow::open_entry(std::uint32_t site, std::uint32_t stack) const {
   const std::uint32_t depth = site_events_[site].depth;
   if (depth == 0 || depth > stacks_[stack].depth) return kEmpty;
@@ -98,7 +98,7 @@ std::uint32_t NurseryFlow::push(std::uint32_t outer, std::uint32_t site, bool is
   const auto [entry, is_new] =
       known_.try_emplace({outer, site, is_awaited}, static_cast<std::uint32_t>(stacks_.size()));
   if (is_new) {
-    // The jumps of a stack and of the stack that it jumps to are equally long, or it jumps by one.
+    // If the outer stack and the stack that it jumps to jump equally far, this jump spans both; else it is to `outer`.
     const std::uint32_t depth = stacks_[outer].depth + 1, jump = stacks_[outer].jump;
     const bool is_double =
         stacks_[outer].depth - stacks_[jump].depth == stacks_[jump].depth - stacks_[stacks_[jump].jump].depth;

@@ -25,8 +25,8 @@ struct FlowEvent {
   bool is_reached = false;  // filled in
 };
 
-// What the opcode does to the nurseries, or whether it counts which are open; std::nullopt: neither. Whether an Await is of a
-// nursery is the caller's to know.
+// The kind of event of an opcode that changes nurseries or depends on which are open; std::nullopt for other opcodes.
+// An Await is kPoint here; the caller finds out whether it awaits a nursery (kAwait).
 std::optional<FlowEvent::Kind> flow_kind_of(Opcode opcode);
 
 struct FlowBlock {
@@ -69,7 +69,7 @@ class NurseryFlow {
   struct Site {
     std::string name;
     std::size_t offset;
-    std::uint32_t depth;  // of its stacks: a Nursery_Begin has one stack before it
+    std::uint32_t depth;  // of its entries in stacks_, which all have the same outer stack
   };
 
   std::uint32_t ancestor(std::uint32_t stack, std::uint32_t depth) const;

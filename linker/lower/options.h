@@ -12,7 +12,7 @@ struct Options {
   unsigned llvm_version = 0;    // the major version of the LLVM that reads the output; 0: unknown
   unsigned yield_interval = 0;  // 0: the profile's
   bool has_yield_checks = true;
-  bool shows_lines = false;  // print a LineMap of the output in its place
+  bool shows_lines = false;  // for LLVM IR: print a LineMap of the output in its place
 };
 
 // Iterations of a loop between two checks: the specification's default for a profile.

@@ -83,7 +83,7 @@ struct FunctionHead {
 
 // A function with its body. Only one such object has contents at a time.
 struct Function : FunctionHead {
-  std::vector<Block> blocks;           // filled in by read_body(), as all below by the check
+  std::vector<Block> blocks;           // filled in by read_body()
   std::vector<Register> registers;     // filled in by the check, parameters first
   std::vector<FlowBlock> flow_blocks;  // filled in by the check
   std::optional<NurseryFlow> flow;     // filled in by the check

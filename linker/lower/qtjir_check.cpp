@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qtjir_check.cpp — names, types and nurseries of a .qtjir file.
+// qtjir_check.cpp — checks the names, types and nurseries of a .qtjir file.
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -21,7 +21,7 @@ bool is_decimal(std::string_view number) {
   return !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// What `prefix T` is made of: T; nothing for other types.
+// The T of a type `prefix T`; nothing for other types.
 std::optional<std::string> element_of(std::string_view type, std::string_view prefix) {
   if (type.size() <= prefix.size() + 1 || type.substr(0, prefix.size()) != prefix || type[prefix.size()] != ' ')
     return std::nullopt;
@@ -61,7 +61,7 @@ class FunctionCheck {
     return is_new;
   }
 
-  // Gives the result's register its type, or holds the two together.
+  // Gives the result's register its type; reports an error if the register has another type already.
   void assign(Instruction& one, const std::string& type) {
     if (one.result == kNoIndex) return;
     if (type == "void") return error(one.result, one.word + " has no result here");
@@ -155,7 +155,7 @@ class FunctionCheck {
     }
   }
 
-  // The operands are integers of one type: as written, that of a register among them, or i64.
+  // Returns the common type of the operands: the written type, or that of the first register among them, or i64.
   std::string common_type(Instruction& one, bool allows_pointer) {
     std::string type = one.type;
     for (Operand& operand : one.operands) {
@@ -416,7 +416,8 @@ class FunctionCheck {
 
   using Spawns = std::map<std::uint32_t, const FlowEvent*>;  // by stack of nurseries
 
-  // Whether the nurseries of all spawns have ended. Few nurseries are open at once, but many spawns may have one register.
+  // Whether the nurseries of all spawns have ended. Looks at each spawn or at each open nursery, whichever are fewer: many
+  // spawns may assign one register.
   bool have_ended(const Spawns& spawns, const FlowEvent& at) const {
     const NurseryFlow& flow = *function_.flow;
     const auto has_ended = [&](const FlowEvent& spawn) { return flow.has_ended(spawn, at); };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qtjir_emit.cpp — a checked .qtjir file to LLVM IR. Each function becomes two: its body, which also tells whether a cancel
-// ended it early, and one of the function's name with C's calling convention, for other languages. docs/decisions/0310
+// qtjir_emit.cpp — writes a checked .qtjir file as LLVM IR. Each function becomes two: its body, which also tells whether a
+// cancel ended it early, and one of the function's name with C's calling convention, for other languages. docs/decisions/0310
 #include <algorithm>
 #include <optional>
 
@@ -21,7 +21,7 @@ namespace janus::lower {
 namespace qtjir {
 namespace {
 
-// The order of one function: its blocks, its ends, and the head that is known then.
+// Emits one function: its blocks, then its exit, and last its head, whose variables are known only then.
 class FunctionEmission {
  public:
   FunctionEmission(FunctionText& text, const Function& function)
@@ -34,7 +34,7 @@ class FunctionEmission {
         channels_(text, points_),
         calls_(text, points_) {}
 
-  // Hands on the text of a large function, without a copy of its body.
+  // Emits the function. The text of a large one is handed on without a copy of its body.
   void run(const TakePiece& take) {
     text_.restart();
     nurseries_.reserve_locals();
@@ -200,7 +200,7 @@ class FunctionEmission {
     return name;
   }
 
-  // What other languages call. main returns an int. Parameters have no extension here: callers need not have extended them.
+  // Writes what other languages call. main returns an int. Parameters have no extension here: callers need not extend them.
   void write_wrapper() {
     std::string& text = module_.text();
     const std::string name = module_.name_of(function_), both = body_result(result_);

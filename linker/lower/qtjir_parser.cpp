@@ -184,7 +184,7 @@ class Parser {
     }
   }
 
-  // Skips to the line after the beginning of an instruction that was not understood.
+  // Skips the rest of the line in which the parser stopped in an instruction that begins at `start`.
   void skip_line(std::size_t start) {
     const std::string_view text = tokens_.source().text();
     at_ = std::max(at_, start);

@@ -12,7 +12,6 @@ namespace janus::lower::qtjir {
 std::string unescaped(std::string_view quoted);
 // The bytes between the places {} of a quoted text. The result has one part more than there are places. An escaped
 // brace is an ordinary character.
-// no part of a place.
 std::vector<std::string> split_at_places(std::string_view quoted);
 
 }  // namespace janus::lower::qtjir

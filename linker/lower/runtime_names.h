@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime_names.h — names of functions that no check stands before: LLVM's intrinsics, and the runtime's functions that a
-// program can call, which are yield checks themselves. tests/lower holds the list to the headers and the library.
+// runtime_names.h — names of functions whose calls get no yield check: LLVM's intrinsics, and the runtime's functions
+// that a program can call, which are checks themselves. tests/lower compares the list with the headers and the library.
 #pragma once
 
 #include <algorithm>

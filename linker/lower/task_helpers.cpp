@@ -58,8 +58,8 @@ std::string joined_type(std::string_view result) {
   return result == "void" ? "i64" : std::string(result);
 }
 
-// The fields of a record. With a result in it: the list, the channel, the result, the arguments. Without: the
-// arguments.
+// The fields of a record. With a result in it: the next record of the list, the channel, the result, the arguments.
+// Without: the arguments.
 std::string Helpers::record_type(const TaskShape& shape) const {
   std::string fields;
   if (has_record(shape.handle)) fields = text_of(pointer(), ", ", pointer(), ", ", stored_result(shape.signature));
@@ -184,7 +184,7 @@ std::string Helpers::finish_task(const TaskShape& shape, const std::string& reco
   } else if (width == 64) {
     line(body, "ret i64 %result");
   } else {
-    // SPEC 3.4.3 widens an i32, and with it the failure codes. Other widths have no failure codes.
+    // An i32 is sign-extended, because it may be a failure code, which is negative. Other widths have no failure codes.
     line(body, "%wide = ", width == 32 ? "sext" : "zext", " ", signature.result, " %result to i64");
     line(body, "ret i64 %wide");
   }

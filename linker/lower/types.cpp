@@ -84,7 +84,7 @@ bool is_default_space(const Tokens& tokens, std::size_t i) {
          tokens.is_punctuation(i + 3, ')');
 }
 
-// The tokens of a type, joined by single spaces, with what aliases stand for in their place.
+// The tokens of a type, joined by single spaces, with aliases replaced by the types that they stand for.
 std::string text_of_type(const Tokens& tokens, std::size_t first, std::size_t end) {
   std::string text;
   for (std::size_t i = first; i < end; ++i) {

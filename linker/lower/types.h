@@ -21,7 +21,7 @@ struct ParsedType {
 bool begins_type(const Tokens& tokens, std::size_t i);
 // Finds the aliases of a module. Each has to be defined before it is used, as LLVM wants it.
 void read_type_aliases(Tokens& tokens);
-// Parses the type at token `i`, if there is one. Aliases stand as what they are.
+// Parses the type at token `i`, if there is one. Aliases are replaced by the types that they stand for.
 std::optional<ParsedType> parse_type(const Tokens& tokens, std::size_t i);
 
 // N of iN, 0 for any other type.

@@ -36,7 +36,7 @@ std::string Helpers::decrement() {
   });
 }
 
-// As JANUS_LOOP_CHECK: the iterations, 0 or 1 at a time, are counted in a variable and charged together.
+// As JANUS_LOOP_CHECK of janus/rt/yield.h: iterations, 0 or 1 at a time, are counted in a variable, charged together.
 std::string Helpers::loop_check() {
   return once("loop_check", [this](const std::string& symbol) {
     const std::string interval = std::to_string(settings_.yield_interval);
