@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# docs/decisions/0123
-"""oci_image.py PROGRAM [-o DIR] — writes an OCI image layout to DIR (default: NAME.oci) that holds only the program: no shell,
-no libraries; it runs as user 65534. The same file under the same name gives the same bytes, and so the same digest, which is
-printed."""
+"""oci_image.py PROGRAM [-o DIR] — writes an OCI image layout to DIR (default: NAME.oci) that holds only the program: no shell and
+no libraries. The program runs as user 65534. The same file under the same name gives the same bytes, and so the same digest, which
+is printed. docs/decisions/0123"""
 import hashlib
 import io
 import json

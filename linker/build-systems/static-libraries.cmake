@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# static-libraries.cmake: makes find_library find archives only, since a program is one static file. Read by project(), as set by
-# janus-rt.cmake.
+# static-libraries.cmake: makes find_library find archives only, because a program is one static file. project() reads it, as
+# janus-rt.cmake asks.
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)

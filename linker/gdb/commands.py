@@ -18,7 +18,7 @@ class Place:
 
 class TaskUnwinder(gdb.unwinder.Unwinder):
     """While a task is inspected, presents the task's own frames to gdb as the callers of the selected thread's innermost frame.
-    Writes nothing, so that it works on a core as well."""
+    It writes nothing to the process, so it works on a core as well."""
 
     def __init__(self):
         super().__init__('janus-task')

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """records.py — reads the records of a program under janus-rt, running or as a core: tasks, nurseries, accounts, channels.
 
-The first half of janus.py, gdb's commands for such programs; commands.py is the second. janus.py is also in each program that
-janus-cc links, unless it strips it, and gdb loads it by itself where its `auto-load safe-path` allows it. The addresses of the
-runtime's records and their layout are in a table of the program (janus_debugger_layout, rt/abi/inspect/debugger.cpp). Nothing is
-written; docs/debugging.md.
+This is the first half of janus.py, gdb's commands for such programs; commands.py is the second. janus.py is also in each program
+that janus-cc links, unless it strips the program, and gdb loads it by itself where its `auto-load safe-path` allows it. The layout
+of the runtime's records is in a table of the program (janus_debugger_layout, rt/abi/inspect/debugger.cpp). Nothing is written to
+the process. docs/debugging.md
 """
 import re
 import struct
@@ -65,7 +65,7 @@ def build_ids():
     if file_id is None or section is None:
         return file_id, None
     try:
-        # A note: three words, the owner's name, the id. A core has the first page of a file, unless coredump_filter excludes it.
+        # A note is three words, the owner's name and the id. A core has a file's first page, unless coredump_filter excludes it.
         return file_id, read(int(section[1], 16) + 16, len(file_id) // 2).hex()
     except gdb.GdbError:
         return file_id, None
@@ -256,7 +256,7 @@ class Runtime:
         return '' if name.startswith('janus::') else f' <{name}>'  # the runtime's own functions tell a user nothing
 
     def accounts(self):
-        """Yields (address, record) of each open account but the first."""
+        """Yields (address, record) of each open account. Index 0 is no account."""
         at, table = self.at, self.address + self.at['runtime.accounts']
         end = struct.unpack('<I', read(table + at['accounts.end'], 4))[0]
         index, segment = 0, 0

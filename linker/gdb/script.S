@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // script.S — puts janus.py into the program, where gdb finds it: one entry of the kind "the text of a script in
-// Python". It takes no memory when the program runs, and `strip` removes it. An archive member that janus-cc links by
-// name.
+// Python". It takes no memory when the program runs, and `strip` removes it. janus-cc links this archive member by the
+// symbol below.
     .section .rodata.janus_debugger_script, "a", @progbits
     .globl  janus_debugger_script
     .hidden janus_debugger_script
