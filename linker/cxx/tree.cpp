@@ -113,7 +113,7 @@ Node* next_of(Node* node) {
     node = parent;
     parent = parent->_M_parent;
   }
-  // From the last of a tree whose root has no right child, the walk passes the header and ends at the root.
+  // If the last node is the root, the walk goes on from the header to the root. The result is the header all the same.
   return node->_M_right == parent ? node : parent;
 }
 

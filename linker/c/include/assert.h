@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// assert.h: a failed assertion panics the task. May be included again with NDEBUG changed, so it has no guard.
+// assert.h: a failed assertion panics the task. A file may include it again with NDEBUG changed, so it has no guard.
 #include <sys/cdefs.h>
 
 #undef assert

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// inttypes.h: stdint.h and the formats of printf. Without those of scanf, which is not in this library.
+// inttypes.h: stdint.h and the formats of printf, without those of scanf, which is not in this library.
 #ifndef JANUS_C_INTTYPES_H
 #define JANUS_C_INTTYPES_H
 #include <stdint.h>

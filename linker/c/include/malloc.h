@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// malloc.h: functions that other systems have in addition to those of stdlib.h.
+// malloc.h: memalign, which other C libraries have in addition to the functions of stdlib.h.
 #ifndef JANUS_C_MALLOC_H
 #define JANUS_C_MALLOC_H
 #include <stdlib.h>

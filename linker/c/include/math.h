@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// math.h: mathematical functions are not in this library. The headers of libstdc++ mention them by name, so C++
-// gets their declarations; a program links only if the compiler expands all that it uses, as fabs. docs/decisions/0266
+// math.h: mathematical functions are not in this library. The headers of libstdc++ mention them by name, so C++ gets
+// their declarations. A program links only if the compiler expands all that it uses, such as fabs. docs/decisions/0266
 #ifndef __cplusplus
 // This header is never found: so the compilation ends, with one line.
 #include <janus-rt has no mathematical functions yet: link a library that has those you need, and declare them>

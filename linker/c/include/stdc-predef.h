@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stdc-predef.h: included by the compiler before everything else.
+// stdc-predef.h: gcc includes it before everything else.
 #ifndef JANUS_C_STDC_PREDEF_H
 #define JANUS_C_STDC_PREDEF_H
 #define __STDC_IEC_559__ 1

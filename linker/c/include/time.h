@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// time.h: reading clocks. No calendar functions: they need a locale and a time zone.
+// time.h: reading clocks. There are no calendar functions, because they need a locale and a time zone.
 #ifndef JANUS_C_TIME_H
 #define JANUS_C_TIME_H
 #define __need_size_t

@@ -12,7 +12,7 @@
 
 #include "linker/c/src/define.h"
 
-// Known to compilers and hardened objects, declared in no header.
+// Compilers and hardened objects call these functions, which no header declares.
 __attribute__((__noreturn__)) void __chk_fail(void);
 __attribute__((__noreturn__)) void __stack_chk_fail(void);
 void* __memcpy_chk(void* to, const void* from, size_t count, size_t room);
@@ -177,7 +177,7 @@ JANUS_C_DEFINE ssize_t __read_chk(int fd, void* bytes, size_t count, size_t room
   return read(fd, bytes, count);
 }
 
-// Called for open() without a mode; creating a file needs one.
+// Hardened code calls this for an open() without a mode, which a call that creates a file needs.
 JANUS_C_DEFINE int __open_2(const char* path, int flags) {
   if (flags & O_CREAT) __chk_fail();
   return open(path, flags);

@@ -140,8 +140,7 @@ static const char* const texts[] = {
     [EHWPOISON] = "Memory page has hardware error",
 };
 
-// All unknown numbers have the same constant text, because there is no buffer of a task's own that it could be written
-// to.
+// All unknown numbers have the same constant text, because a task has no buffer of its own for a text with the number.
 JANUS_C_DEFINE char* strerror(int error) {
   const char* text = NULL;
   if (error >= 0 && (unsigned)error < sizeof texts / sizeof *texts) text = texts[error];

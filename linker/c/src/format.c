@@ -169,8 +169,8 @@ static void put_wide_string(struct sink* sink, const struct conversion* c, const
   if (c->flags & kLeft) fill(sink, ' ', blanks);
 }
 
-// A function of the runtime (rt/abi/system.cpp, rt/base/floating.h): writes the digits, and returns how many zeros have
-// to be inserted and where. It charges the task for the work.
+// A function of the runtime (rt/abi/system.cpp, rt/base/floating.h): writes the digits without sign and 0x, and returns
+// their number. The caller has to insert `*zeros` zeros at `*zeros_at`. It charges the task for the work.
 size_t janus_write_floating(char* text, uint64_t bits, char letter, int precision, _Bool keeps_point, size_t* zeros_at,
                             size_t* zeros);
 

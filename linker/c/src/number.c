@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// number.c: converts text to integers; absolute values, and division with remainder. No floating point.
+// number.c: conversion of text to integers, absolute values, and division with remainder; no floating point.
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bits/janus_unavailable.h: macros with which the headers beside this folder declare what is not available, so that a
+// bits/janus_unavailable.h: macros with which the headers of the folder above declare what is not available, so that a
 // use is one error that says what tasks use instead, rather than a page of errors that follow from a missing name.
 // Templates are also defined: gcc reports a second error for one without a body that is given a lambda.
 #pragma once
