@@ -26,8 +26,7 @@ std::size_t resident_pages_of(const Stack* stack) {
   return pages;
 }
 
-// --- Touching what may fault
-// ------------------------------------------------------------------------------------------
+// --- Touching what may fault -----------------------------------------------------------------------------------------
 
 std::uint64_t g_frame;
 std::uint64_t g_fault_address;
@@ -311,7 +310,7 @@ std::size_t fill(PageHeap& heap, std::size_t least, unsigned pages, unsigned ali
 
 }  // namespace
 
-// Every chunk but the last has no free aligned place.
+// No chunk but the last has a free aligned place.
 TEST(kernel, a_search_for_an_aligned_run_visits_only_chunks_that_can_have_it) {
   PageHeap heap;
   REQUIRE(heap.init());

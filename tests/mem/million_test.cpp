@@ -38,14 +38,14 @@ TEST(kernel, a_million_guarded_stacks_are_a_page_each_in_fewer_than_a_thousand_m
     chain = stack->next;
     pool.give(&cache, stack);
   }
-  CHECK_GE(resident_bytes() - resident_before, kMillion * 4096);  // kept for reuse ...
+  CHECK_GE(resident_bytes() - resident_before, kMillion * 4096);  // the pool keeps them for reuse
   CHECK(pool.has_excess());
   pool.give_excess();
   CHECK(pool.has_excess());
-  CHECK_GE(resident_bytes() - resident_before, kMillion * 4096);  // as they were wanted in the period that ends ...
+  CHECK_GE(resident_bytes() - resident_before, kMillion * 4096);  // they were in use in the period that ends
   pool.give_excess();
   CHECK(!pool.has_excess());
-  CHECK_LE(resident_bytes() - resident_before, std::size_t{64} << 20);  // ... until they are reported as excess
+  CHECK_LE(resident_bytes() - resident_before, std::size_t{64} << 20);  // no task used them in the second period
   pool.flush(cache);
   pool.destroy();
   CHECK_LE(mappings(), mappings_before + 2);

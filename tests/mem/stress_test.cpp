@@ -66,8 +66,7 @@ StackCache g_stack_caches[kWorkers];
 SpinLock g_lock;
 std::uint64_t g_guarded;
 
-// --- The heap: sizes from all classes, large blocks too
-// ---------------------------------------------------------------
+// --- The heap: sizes from all classes, large blocks too -------------------------------------------------------------
 
 void* take_block(HeapCache* cache, std::uint64_t dice) {
   const std::size_t bytes = 16 + (dice % 64 == 0 ? dice % 300'000 : dice % 700);
@@ -91,8 +90,7 @@ void heap_worker(unsigned self) {
   if (cache != nullptr) g_heap.flush(*cache);
 }
 
-// --- Records
-// -----------------------------------------------------------------------------------------------------------
+// --- Records --------------------------------------------------------------------------------------------------------
 
 struct Record {
   void* link;
@@ -118,8 +116,7 @@ void slab_worker(unsigned self) {
   if (cache != nullptr) g_slab.flush(*cache);
 }
 
-// --- Stacks
-// ------------------------------------------------------------------------------------------------------------
+// --- Stacks ---------------------------------------------------------------------------------------------------------
 
 void* take_stack(StackCache* cache, std::uint64_t dice) {
   Stack* stack = g_pool.take(cache, dice % 16 == 0 ? 2 : 0);
