@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // account_model_test.cpp — every interleaving of threads that put ops into an account with threads that owe some on it
-// (rt/budget/account_words.cpp): the ops pay the debt, in either order, and only once. And of threads that put ops in
-// with threads that wait for some (account_unserved.cpp): each waiter whose amount is there is served.
+// (rt/budget/account_words.cpp): the ops pay the debt, in either order, and only once. Also every interleaving of
+// threads that put ops in with threads that wait for some (account_unserved.cpp): each waiter whose amount is there is
+// served.
 #include "rt/budget/accounts.h"
 #include "tests/harness/test.h"
 #include "tests/models/explorer.h"

@@ -137,7 +137,7 @@ struct BudgetWaitWorld {
     sleep_until([&] { return has_ended(1); });
     runtime.scheduler.add(Scheduler::kRunning + Scheduler::kDeparted);
   }
-  // A task changes the counts after it has begun to wait or ended.
+  // Sleeps until the claim holds. A task that has begun to wait or has ended changes the counts, which wakes sleepers.
   template <typename Claim>
   void sleep_until(Claim claim) {
     for (;;) {

@@ -237,7 +237,7 @@ class Build:
         self.locks = collections.defaultdict(threading.Lock)
 
     def overlay(self, name, changes):
-        """A folder with the changed files, to be looked at before the tree; None, and why, if a text is not there."""
+        """Returns a folder with the changed files, for an include path before the tree's. Raises ValueError if a text is missing."""
         folder, texts = os.path.join(self.directory, name), {}
         for file, old, new in changes:
             if file not in texts:
@@ -260,7 +260,7 @@ class Build:
         return out
 
     def as_it_is(self, source):
-        """Its object, compiled once for all mistakes that are made elsewhere."""
+        """The object of an unchanged source, compiled once for all mistakes in other files."""
         with self.locks[source]:
             out = os.path.join(self.directory, source.replace("/", "_") + ".o")
             return out if os.path.exists(out) else self.compile(os.path.join(self.root, source), out)
@@ -282,7 +282,7 @@ class Build:
 
 
 def judge(build, number, found):
-    """Whether the model finds it, and what it said: the first test that fails is the end."""
+    """Returns whether the model finds the mistake, and the model's output up to the first test that fails."""
     try:
         program = build.program(found.model, f"mistake-{number}", found.changes)
     except subprocess.CalledProcessError as error:

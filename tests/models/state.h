@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/models/state.h — the internals of machine.h's machine: its threads, their saved and restored state, and the
-// explorer's controls. One for the process.
+// explorer's controls. The process has one machine.
 #pragma once
 
 #include <cstddef>

@@ -21,7 +21,7 @@ struct Task {
   Nursery* nursery;
   Account* account;
   Atomic<TaskState> state;
-  Atomic<bool> is_told;  // to end
+  Atomic<bool> is_told;  // whether the task was told to end
 };
 
 struct Nursery : NurseryAlive {
