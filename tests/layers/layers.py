@@ -98,8 +98,8 @@ def include_violation(layer, quoted, angled):
     return None if may_see(layer, quoted) else "points upward or aside"
 
 
-# --- Circles of includes: #pragma once would hide them; then the order of includes decides what a file sees
-# -------------
+# --- Circles of includes -----------------------------------------------------------------------------------------------
+# #pragma once would hide them; then the order of includes decides what a file sees.
 
 def included_paths(root):
     """For each of the project's files, the project's files that it includes: pairs of paths from the root."""
@@ -230,8 +230,8 @@ def need_violation(layer, name, defined):
     return f"it is defined in {', '.join(sorted(homes))}"
 
 
-# --- Rooms: a source and its header are one room. The rooms of a layer have an order: each includes and calls only those
-# below it ---------------------------------------------------------------------------------------------------------------
+# --- Rooms -------------------------------------------------------------------------------------------------------------
+# A source and its header are one room. The rooms of a layer have an order: each includes and calls only those below it.
 
 # Functions that a lower room declares and a higher one defines. (A layer's hooks are declared in the layer below.)
 UPWARD_WITHIN = {
@@ -328,8 +328,7 @@ def room_violations(root, objects):
             yield f"{name}: is defined in {', '.join(sorted(defined))}, and called upward only to {home}"
 
 
-# --- What a program without a libc lacks
-# -------------------------------------------------------------------------------
+# --- What a program without a libc lacks -------------------------------------------------------------------------------
 
 BAD_SECTIONS = {".tdata": "thread-local data", ".tbss": "thread-local data", ".init_array": "a constructor before main",
                 ".ctors": "a constructor before main", ".fini_array": "a destructor after main"}
@@ -377,7 +376,7 @@ PROCESS_WIDE = {
     "program": "rt/abi/start/boot.cpp",  # argc, argv and environ of the process's one main
     "grace_ms": "rt/abi/start/boot.cpp",
     "buckets": "rt/task/locks/keyed_lock.cpp",  # locks of descriptors, such as stdout, which all runtimes share
-    # one thread waits for all slow readers: its lock and counters; the next two: what it waits for
+    # a thread waits for all slow readers; these are its lock and counters, and what it waits for
     "the_room": "rt/task/wait/room_bell.cpp",
     "room_waiters": "rt/task/wait/room.cpp",
     "answered_calls": "rt/task/wait/room.cpp",
@@ -387,7 +386,7 @@ PROCESS_WIDE = {
 
 
 def state_violations(objects, process_wide=None):
-    """Nothing below the ABI is global. Each global of the ABI is used by one file only."""
+    """A line for each mutable datum of the process that PROCESS_WIDE does not list, and for each use of one by another file."""
     process_wide = PROCESS_WIDE if process_wide is None else process_wide
     for thing in objects:
         if not thing.source.startswith("rt/"):

@@ -23,7 +23,7 @@ GOOD = {
                      "// PROGRAM  janus_config  there is none\n#define JANUS_OPTIONAL gnu::weak\n"
                      '#define JANUS_ANCHOR(name) extern "C" { extern const char name; [[gnu::used]] const char name = 0; }\n',
     "tests/models/list_model_test.cpp": '#include "rt/sched/queue.h"\n#include "rt/task/record/task.h"\n',
-    # one word for a model, one for none
+    # one word that a model sees, and one that no model sees
     "rt/task/record/task.h": '#include "rt/base/atomic.h"\n#include "rt/sched/event.h"\n'
                              "namespace janus { struct Task { Atomic<int> cancel; std::atomic<int> state; Event event; }; }\n",
     "rt/base/atomic.h": "#include <atomic>\nnamespace janus { template <typename T> using Atomic = std::atomic<T>; }\n",
