@@ -203,7 +203,6 @@ TEST(threads, a_spinning_thread_does_not_keep_the_others_out) {
   while (!go.load()) asm volatile("pause");
 }
 
-// Two threads on one CPU fill every register with their own values and check that they keep them.
 TEST(threads, a_thread_that_asks_for_the_end_later_does_not_keep_the_others_out) {
   static std::atomic<bool> ran{false};
   ran = false;
@@ -217,6 +216,7 @@ TEST(threads, a_thread_that_asks_for_the_end_later_does_not_keep_the_others_out)
   CHECK(ran.load());
 }
 
+// Two threads on one CPU fill every register with their own values and check that they keep them.
 TEST(threads, registers_survive_turns) {
   static std::atomic<unsigned> wrong{0}, rounds{0};
   static Word done{0};
