@@ -169,8 +169,7 @@ def measure_operations(emulator, programs, operations, rounds):
     return rows
 
 
-# --- Output
-# ------------------------------------------------------------------------------------------------------------
+# --- Output ------------------------------------------------------------------------------------------------------------
 
 def table(result):
     yield f"{'milliseconds':30}{'to main':>10}{'first task':>12}{'since reset':>13}{'QEMU, all':>11}"

@@ -104,8 +104,7 @@ def run(ours, options):
     return 1 if any(curve["failed"] for curve in curves) else 0
 
 
-# --- Output
-# ------------------------------------------------------------------------------------------------------------
+# --- Output ------------------------------------------------------------------------------------------------------------
 
 def table(curves):
     amounts = sorted({point["amount"] for curve in curves for point in curve["points"]})
@@ -128,8 +127,7 @@ def write(result, options):
     print(text if options.json else "\n".join(table(result["curves"])))
 
 
-# --- The plot: a small panel for each curve, with the allowed band; all have the same scale of amounts
-# -----------------
+# --- The plot: a small panel for each curve, with the allowed band; all have the same scale of amounts -----------------
 
 COLUMNS, PANEL_WIDTH, PANEL_HEIGHT = 3, 290, 190
 INSET_LEFT, INSET_TOP, PLOT_WIDTH, PLOT_HEIGHT = 48, 44, 215, 110

@@ -109,8 +109,7 @@ def run(options):
     return 1 if any("failed" in cell for row in rows for cell in cells_of(row)) else 0
 
 
-# --- Quoting the results in documents
-# ----------------------------------------------------------------------------------
+# --- Quoting the results in documents --------------------------------------------------------------------------------
 
 def whole_table(rows):
     return heading() + [line([name_of(row["attack"], row["tasks"]), *sum(map(shown, row["workers"].values()), [])])

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # quote.py bench.json FILE... — replaces what is between the marks `<!-- bench table -->` and `<!-- end -->` of each
 # FILE by the table of a run, or by ten of its rows where the first mark is `<!-- bench figures -->`, so that nobody
-# copies figures by hand. A test in tests/docs compares the two.
+# copies figures by hand. docs/check.py compares the ten rows with the table.
 import json
 import re
 import sys

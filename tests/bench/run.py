@@ -62,8 +62,7 @@ def chosen_rows(names):
     return [row for row in ROWS if not names or row.workload in names or row.name in names]
 
 
-# --- The programs that are measured
-# ------------------------------------------------------------------------------------
+# --- The programs that are measured ------------------------------------------------------------------------------------
 
 class Built:
     """The peers and limit programs that these rows need: a path for each that could be built, a reason for each that could

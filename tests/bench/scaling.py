@@ -108,8 +108,7 @@ def measure(paths):
                 for settings in (EVEN_STACKS, {})))
 
 
-# --- Output
-# ------------------------------------------------------------------------------------------------------------
+# --- Output ------------------------------------------------------------------------------------------------------------
 
 def table(points):
     yield "| | tasks | workers | busiest: median, worst | idlest | busiest by default | steals | tasks a steal | in vain |"

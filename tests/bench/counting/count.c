@@ -41,8 +41,7 @@ static void count_switch(long count) {
   MARK();
 }
 
-// --- Tasks
-// -------------------------------------------------------------------------------------------------------------
+// --- Tasks -----------------------------------------------------------------------------------------------------------
 
 static int64_t yield_for_ever(void* arg) {
   (void)arg;
@@ -128,8 +127,7 @@ static void count_loop_check(long count) {
   MARK();
 }
 
-// --- Channels
-// ----------------------------------------------------------------------------------------------------------
+// --- Channels --------------------------------------------------------------------------------------------------------
 
 // A channel that has been in use for a while, if it has a buffer.
 static janus_channel* full_channel(long capacity, long elements) {
@@ -186,8 +184,7 @@ static void count_round_trip(long count) {
   MARK();
 }
 
-// --- Memory
-// ------------------------------------------------------------------------------------------------------------
+// --- Memory ----------------------------------------------------------------------------------------------------------
 
 static void take_and_give(size_t bytes, long count) {
   for (long i = 0; i < count; ++i) {
@@ -214,8 +211,7 @@ static void count_alloc_large(long count) {
   count_blocks(100000, count);
 }
 
-// --- Choosing the operation
-// ----------------------------------------------------------------------------------------------------------
+// --- Choosing the operation ------------------------------------------------------------------------------------------
 
 static const struct {
   const char* name;

@@ -26,8 +26,7 @@ static _Noreturn void fail(const char* what) {
   exit(kFailed);
 }
 
-// --- The program's text, read from the file: the program is static, so addresses are those of the file
-// ----------------------------
+// --- The program's text, read from the file: the program is static, so addresses are those of the file --------------
 
 static const uint8_t* file;
 static const Elf64_Phdr* text;
@@ -66,8 +65,7 @@ static int is_locked(uint64_t address) {
   return at[0] == 0x0f && at[1] == 0xae && at[2] == 0xf0;
 }
 
-// --- Tracing
-// -----------------------------------------------------------------------------------------------------------
+// --- Tracing --------------------------------------------------------------------------------------------------------
 
 static pid_t child;
 

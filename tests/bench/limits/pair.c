@@ -29,8 +29,7 @@ static void want_two(int workers) {
   if (workers != 2) fail("this takes two workers");
 }
 
-// --- One cache line
-// ----------------------------------------------------------------------------------------------------
+// --- One cache line -------------------------------------------------------------------------------------------------
 
 static struct {
   _Alignas(128) atomic_long word;
@@ -65,8 +64,7 @@ void limit_of_round_trip(long round_trips, int workers) {
   pthread_join(thread, NULL);
 }
 
-// --- A futex
-// -----------------------------------------------------------------------------------------------------------
+// --- A futex --------------------------------------------------------------------------------------------------------
 
 static struct {
   _Alignas(128) _Atomic unsigned rung;  // how often it was rung
@@ -109,8 +107,7 @@ void limit_of_futex_wake(long idle_us, int workers) {
   free(samples);
 }
 
-// --- A fence for which the other side pays
-// ------------------------------------------------------------------------------
+// --- A fence for which the other side pays --------------------------------------------------------------------------
 
 static atomic_bool ended, running;
 

@@ -130,8 +130,7 @@ class RustPeer(Peer):
                         "RUSTFLAGS": "-C target-cpu=native"}
 
 
-# --- The list of peers
-# ---------------------------------------------------------------------------------------------------
+# --- The list of peers ---------------------------------------------------------------------------------------------------
 
 PEERS = [
     CxxPeer("Boost.Context", ("gcc", "g++", "libboost-context-dev"), "libboost-context1.74-dev",

@@ -4,8 +4,7 @@
 
 #include "bench.h"
 
-// --- fib: one child per call, the other half inline
-// ----------------------------------------------------------------------
+// --- fib: one child per call, the other half inline -----------------------------------------------------------------
 
 struct fib {
   long n, result;
@@ -54,8 +53,7 @@ void bench_fib(long size, int workers) {
   figure("ns", (int64_t)time_fib(size), spawns);
 }
 
-// --- skynet: ten children per task, down to the leaves, which return their number
-// ------------------------------------------
+// --- skynet: ten children per task, down to the leaves, which return their number -----------------------------------
 
 struct skynet {
   long first, leaves, sum;
@@ -108,8 +106,7 @@ void bench_crowd(long size, int workers) {
   figure("ms", (int64_t)time_skynet(size), 1000000);
 }
 
-// --- nqueens: a task for each placement, with its own board
-// ---------------------------------------------------------
+// --- nqueens: a task for each placement, with its own board ---------------------------------------------------------
 
 enum { kMaxQueens = 14 };
 

@@ -42,8 +42,7 @@ void with_workers(int workers, F&& body) {
   });
 }
 
-// --- Spawn, fork and join
-// ------------------------------------------------------------------------------------------------
+// --- Spawn, fork and join -------------------------------------------------------------------------------------------
 
 // Each task only writes its scope's mark into its own slot.
 std::atomic<unsigned char> marks[kScope];
@@ -115,8 +114,7 @@ void skynet(long leaves, int workers) {
   });
 }
 
-// --- Queens
-// --------------------------------------------------------------------------------------------------------------
+// --- Queens ---------------------------------------------------------------------------------------------------------
 
 constexpr int kMaxQueens = 16;
 
@@ -164,8 +162,7 @@ void nqueens(long size, int workers) {
   });
 }
 
-// --- Waking
-// --------------------------------------------------------------------------------------------------------------
+// --- Waking ---------------------------------------------------------------------------------------------------------
 
 // An enqueued task always gets a worker. A task of a group whose owner does not wait yet is sometimes not started.
 std::uint64_t wake_once(long idle_us) {
