@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# gate.py — selects the tests to run, and holds the budget of each suite. docs/testing.md and docs/decisions/0300
+# gate.py — selects the tests to run, and has the budget of each suite. docs/testing.md and docs/decisions/0300
 # explain it; `./dev test` calls it:
 #   gate.py suites                          the suites, one a line
 #   gate.py builds SELECTION                the build directories that SELECTION needs

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/harness/test.h — one way to write a test for all environments: freestanding, hosted under a sanitizer, or
 // inside the root task of a program. A test registers itself in a linker section, so that no constructor runs before
-// main.
-// docs/decisions/0040
+// main. docs/decisions/0040
 //
 //   TEST(parker, a_token_left_before_park_is_not_lost) {
 //     REQUIRE(parker != nullptr);              // ends the test if it does not hold

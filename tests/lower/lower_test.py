@@ -279,7 +279,7 @@ def brackets_without_end(count):
 
 
 def chain_of_type_names(count):
-    """Each names the one before twice, so that the text of what it stands for is twice as long."""
+    """`count` names of types. Each stands for the one before, twice, so that the text that it stands for doubles."""
     return 'll', '%a0 = type i64\n' + ''.join(f'%a{i} = type [1 x {{ %a{i - 1}, %a{i - 1} }}]\n' for i in range(1, count))
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // machine.h — symbolic execution of short functions: what a function does to registers and memory on each of its paths,
-// for any input. Knows the instructions that the project's assembly uses, and gives up on any other.
+// for any input. It knows the instructions that the project's assembly uses, and gives up on any other.
 #pragma once
 
 #include <cstdint>
