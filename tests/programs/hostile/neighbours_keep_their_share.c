@@ -3,9 +3,9 @@
 // spawns, allocates, yields or computes in eight tasks, first alone, then beside a cage of k attacking tasks. Measures
 // the fraction of its work that remains, and its longest wait for a turn. Timings are only printed; a fraction below a
 // sixth is a failure with one worker, where time is the processor time of this process, so that a busy machine seldom
-// causes a failure. With several workers the bound is a tenth. With a virtual clock operations are counted instead, and
-// the bound is a quarter for each logical worker. Several logical workers take turns by dispatches, of any length, so
-// only the computing neighbour is judged there.
+// causes a failure. With several workers the bound is a tenth, divided by the number of workers on a CPU. With a
+// virtual clock operations are counted instead, and the bound is a quarter for each logical worker. Several logical
+// workers take turns by dispatches, of any length, so only the computing neighbour is judged there.
 #include "attacks.h"
 
 enum { kRounds = 5, kMaxTasks = 20000, kOpsOfARound = 500, kMaxLoss = 6, kMaxLossOfOps = 4 };
