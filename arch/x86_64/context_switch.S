@@ -3,13 +3,13 @@
 //   void janus_context_switch(Context* from, const Context* to)      rdi, rsi
 // Saves and restores rsp, rbx, rbp, r12-r15, mxcsr and the x87 control word as struct Context (context.h).
 // Leaves alone caller-saved registers that it does not need (it uses rax, rcx and flags), the signal mask, and fs/gs
-// (they belong to the worker). A debugger unwinds at every instruction: tests/arch/unwind.py.
+// (they belong to the worker). The unwind tables (CFI) hold at every instruction; tests/arch/unwind.py checks that.
 #include <arch/asm.h>
 #include "arch/x86_64/context_offsets.h"    // generated from context.h: JANUS_CONTEXT_SP, _RBX, ...
 
-// janus_context_switch_jmp: the same, entered by a jump, with the address to go on at in rdx. A call would leave an entry on
-// the processor's stack of return addresses that no ret takes back: the next ret, of another function, would be
-// mispredicted.
+// janus_context_switch_jmp: the same, entered by a jump, with the address to go on at in rdx. A call would leave an
+// entry on the processor's internal stack of return addresses, by which it predicts rets, and no ret would remove it:
+// the next ret, of another function, would be mispredicted.
     .section .text.janus_context_switch, "ax", @progbits
     .p2align 4
     .skip   15, 0x90                            // so that what follows the push is aligned
@@ -79,7 +79,7 @@ FUNC(janus_context_switch)
     jmp     .Lmxcsr_is_right
 
 .Lload_fcw:
-    fnclex                                      // slow, but a flag that `from` left would trap in `to` if `to` unmasks it
+    fnclex                                      // slow, but if `to` unmasks a flag that `from` has set, it would trap
     fldcw   JANUS_CONTEXT_FCW(%rsi)
     jmp     .Lfcw_is_right
 END(janus_context_switch)

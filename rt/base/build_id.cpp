@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/build_id.cpp — finds the note by the program headers, which linkers load with the image.
+// rt/base/build_id.cpp — finds the ELF note that has the build id by the program headers, which are in the image.
 #include "rt/base/build_id.h"
 
 #include "rt/optional.h"

@@ -50,7 +50,7 @@ struct AccountWait : ListLink<> {
 // INVARIANT no-lost-return: an amount that comes into an account is offered to the tasks that wait there.
 //   put:  1 add the amount    2 (the exchange is a full fence)    3 does a task wait? then list the account as unserved
 //   wait: 1 enter the queue   2 full fence                        3 is the amount there?
-// At least one side sees the other's first step. The server takes the account off the list before it looks.
+// At least one side sees the other's first step. A thread that serves the list takes an account off before it looks.
 struct AccountQueue {
   RankedLock<LockRank::kAccountQueue> lock;
   Atomic<std::uint32_t> next_unserved;  // on the list of unserved accounts; 0: not on it

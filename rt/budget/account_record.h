@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/account_record.h — taking and freeing the records of accounts, and what pays for each. Any thread.
+// rt/budget/account_record.h — takes and frees the records of accounts, and charges for each record. Any thread.
 // docs/decisions/0240
 #pragma once
 

@@ -8,7 +8,7 @@
 //   AccountWords      the amounts of one account: left, owed and lent            rt/budget/account_words.h
 //   UnservedAccounts  accounts that got an amount while tasks waited there       rt/budget/account_unserved.h
 //   RootMemory        the root's memory, and the workers' chunks of it           rt/budget/root_memory.h
-//   Recharges         drawing on recharges, in programs that recharge            rt/budget/recharges.h
+//   Recharges         amounts added to an account for those below to draw        rt/budget/recharges.h
 #pragma once
 
 #include <cstddef>
@@ -69,8 +69,8 @@ class Accounts {
   [[nodiscard]] bool draw(Account* account, Component component, std::uint64_t amount) noexcept;
   // Draws as much as there is, up to `most`; returns how much. For slices of ops; not for memory.
   [[nodiscard]] std::uint64_t draw_up_to(Account* account, Component component, std::uint64_t most) noexcept;
-  // The most that a closed account's debt adds to its parent's: the price of the dearest operation of the runtime, the
-  // step by which a stack grows to 64 MiB.
+  // The most that a closed account's debt adds to its parent's, in ops: the price of the runtime's most expensive
+  // operation, the growth of a stack to 64 MiB in one step.
   static constexpr std::uint64_t kMaxDebtAbove = AccountWords::kMaxDebtAbove;
   // Settles `amount` ops that were spent but not drawn: takes the available part now, and the rest from amounts that
   // come in later.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/recharges.h — how accounts draw on recharges of accounts above (account_recharge.cpp). docs/decisions/0296
+// rt/budget/recharges.h — recharges: amounts added to an account, which accounts below it may draw. docs/decisions/0296
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/stack_cache.h — the workers' caches of idle stacks, last-in first-out, in front of the reserve.
+// rt/mem/stack_cache.h — each worker's cache of idle stacks, last-in first-out. Behind all of them is the StackReserve.
 #pragma once
 
 #include <atomic>

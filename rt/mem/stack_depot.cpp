@@ -20,8 +20,8 @@ constexpr std::uint64_t mask_of(unsigned count) noexcept {
   return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
 }
 
-// Writes the stacks of the lowest `wanted` of `bits` to `items`, or'ed with `mark`, the lowest last. `count`: how many.
-// Returns their bits.
+// Writes the addresses of the stacks of the lowest `wanted` bits of `bits` to `items`, or'ed with `mark`, the lowest
+// last, and their number to `count`. Returns their bits.
 std::uint64_t pick(StackGroup* group, std::uint64_t bits, std::uintptr_t mark, std::uintptr_t* items, unsigned wanted,
                    unsigned& count) noexcept {
   StackSlab* slab = slab_of(group);

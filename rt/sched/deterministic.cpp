@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/deterministic.cpp — the only loop that differs in deterministic mode: it chooses which worker steps next.
+// rt/sched/deterministic.cpp — chooses the logical worker that steps next, switches to it, and advances virtual time.
 #include "rt/sched/deterministic.h"
 
 #include "rt/sched/fiber_hooks.h"

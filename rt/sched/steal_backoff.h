@@ -12,7 +12,7 @@ namespace janus {
 //
 //     eager --more than kMaxPoorSteals thefts in a row that did not pay--> backed off
 //     backed off --has slept backoff_ns()--> searches; a theft that does not pay: backed off again, for longer
-//     backed off --a theft that pays, or the next one comes later--> eager
+//     backed off --a theft that pays--> eager
 //
 // and how it sleeps between two searches:
 //
@@ -29,15 +29,15 @@ class StealBackoff {
   // takes kWorthSteals times as long as a theft, which is measured. It does not pay if this thief steals again from the
   // same victim sooner than that, and the victim has spawned and ended kPoorStealTasks tasks since. Any theft from a
   // victim that runs a long task pays, since no other worker would have run what was stolen.
-  // Times are the thief's processor time.
+  // All times here and in end_backoff() are the processor time of the thief's thread.
   void record_steal(std::uint32_t victim, std::uint64_t victims_tasks, std::uint64_t began_ns,
                     std::uint64_t ended_ns) noexcept;
   // What a theft costs this thief, most of it the heavy fence: an average of the last ones.
   [[nodiscard]] std::uint64_t steal_ns() const noexcept { return steal_ns_; }
   // While backed off: how long to sleep, whatever is pushed meanwhile.
   [[nodiscard]] std::uint64_t backoff_ns() const noexcept;
-  // The sleep, which took `slept_ns` of the same time, does not count as time since the last theft: a theft right after
-  // it is the next in a row.
+  // The sleep, in which the thief's thread used `slept_ns`, does not count as time since the last theft: a theft right
+  // after it is the next in a row.
   void end_backoff(std::uint64_t slept_ns) noexcept { stolen_at_ns_ += slept_ns; }
 
   // --- Woken tasks, which the worker that woke them mostly runs soon ---
@@ -55,7 +55,7 @@ class StealBackoff {
 
  private:
   static constexpr std::uint64_t kDeferToWakerNs = 50'000;
-  // The thief's time, and as much again of the victim, which is interrupted and finds its cache lines gone.
+  // Twice for the loss (the thief's time, and as much of the victim's, which is interrupted), and as much as a gain.
   static constexpr std::uint64_t kWorthSteals = 4;
   static constexpr std::uint64_t kPoorStealTasks = 32;
   static constexpr std::uint32_t kMaxPoorSteals = 3;
@@ -75,7 +75,7 @@ class StealBackoff {
   std::uint32_t last_victim_ = 0;
   std::uint32_t poor_steals_ = 0;  // thefts in a row that did not pay
   std::uint64_t steal_ns_ = kFirstStealNs;
-  // The victim whose woken task was last left to it, and its count of dispatches: since when that count has been seen.
+  // The victim whose woken task was last left to it; its count of dispatches, and since when that has been the same.
   std::uint32_t deferred_to_ = 0;
   std::uint32_t idle_rounds_ = 0;  // timed sleeps in a row
   std::uint64_t seen_dispatches_ = 0;

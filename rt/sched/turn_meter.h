@@ -16,8 +16,8 @@ class TurnMeter {
 
   // Charges the group that has the turn with the cost of the turn. Then no group has the turn.
   void end(Worker& worker) noexcept;
-  // Precondition: no group has the turn. For a runnable from another worker or the injector: it is not compared with
-  // the groups that wait here, as it has waited elsewhere.
+  // Begins a turn of `group` for a runnable from another worker or the injector: it is not compared with the groups
+  // that wait here, since it has waited elsewhere. Precondition: no group has the turn.
   void begin(Worker& worker, std::uint32_t group) noexcept;
   // The turn goes over to `group`, unless there is only group 0.
   void change(Worker& worker, std::uint32_t group) noexcept;

@@ -102,13 +102,13 @@ inline constexpr unsigned kFairSources = 3;
 // behind k others, or alone (k = 0), is run within 3 (k + 1) (Q + S) ops of this worker. Each dispatch also counts as
 // dispatch_ops, so that tasks that do next to nothing cannot make a round last long. tests/sched/fairness_test.cpp
 //
-// INVARIANT a-turn-lasts: while there are groups other than group 0 (groups.h), one of them has the turn, and only its
-// runnables run. Its turn ends with the fair round, or when none of its runnables is ready; at the first dispatch after
-// kMaxTurnTicks, since dispatches that cost few ops may take long; and when a long operation has done a part
-// (TurnMeter::end_early()). Between two turns the cost of the last one is measured (turn_meter.h), and the group that has
-// spent least gets the next one (among_groups.cpp), which begins with its runnable that has waited longest. A runnable
-// that yields lets only runnables of its own group run. docs/decisions/0303,
-// tests/api/fairness_test.cpp
+// INVARIANT a-turn-lasts: while there are groups other than group 0 (groups.h), one group, maybe group 0, has the turn,
+// and only its runnables run. The turn ends with the fair round, or when none of its runnables is ready; at the first
+// dispatch after kMaxTurnTicks, since dispatches that cost few ops may take long; when the newest of the deque is of a
+// group that is neither this one nor group 0; and when a long operation has done a part (TurnMeter::end_early()). Then
+// the cost of the turn is measured (turn_meter.h), and the group that has spent least gets the next one
+// (among_groups.cpp), which begins with its runnable that has waited longest. A runnable that yields lets only
+// runnables of its own group run. docs/decisions/0303, tests/api/fairness_test.cpp
 //
 // The fast paths handle group 0 alone, and require until_fair to be above a bar, which is 0 or kOutOfReach. So their
 // one comparison that detects a fair round also detects other groups. A dispatch requires that there are none: its bar

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/account/reclaim.h — frees the blocks that a nursery's tasks left allocated, if it was opened with that
-// option.
+// rt/task/account/reclaim.h — frees the blocks that a nursery's tasks left allocated. Called at the end of nurseries
+// that were opened with JANUS_NURSERY_RECLAIM.
 // docs/decisions/0205
 #pragma once
 

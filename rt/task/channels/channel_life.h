@@ -11,7 +11,7 @@ inline constexpr std::size_t kMaxElementBytes = std::size_t{1} << 20;
 
 OrError<Channel*> create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_t element_bytes,
                                  std::size_t capacity) noexcept;
-// These three return JANUS_E_STALE if the channel has ended. `secret`: of the handle by which it was found.
+// These three return JANUS_E_STALE if the channel has ended. `secret`: of the handle that named the channel.
 // Adds a reference; JANUS_E_STATE when there are too many.
 int retain_channel(Channel& channel, std::uint32_t secret) noexcept;
 // Gives up a reference; giving up the last one closes and frees the channel. If many tasks wait, this and

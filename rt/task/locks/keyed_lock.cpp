@@ -2,8 +2,8 @@
 // rt/task/locks/keyed_lock.cpp — queues by key, with a queue for each group in it. docs/decisions/0242
 //
 // INVARIANT one-wake: under the lock of the bucket, a waiter belongs to a task that has left its stack (state
-// kAwaitsLock) or to one that is about to look again. The thread that changes its state wakes the task once, before it
-// releases the lock; the task looks only with the lock held, so the task and the waiter exist until then.
+// kAwaitsLock) or to one that is about to read the waiter's state again. The thread that changes that state wakes the
+// task once, before it releases the lock; the task reads it only with the lock held, so both exist until then.
 #include "rt/task/locks/keyed_lock.h"
 
 #include <utility>

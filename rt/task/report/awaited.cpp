@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/report/awaited.cpp — the nursery or task that a task waits for, in reports. An archive member that janus-cc
-// links unless it strips the program.
+// rt/task/report/awaited.cpp — makes reports name the nursery or task that a task waits for. An archive member that
+// janus-cc links unless it strips the program.
 #include "rt/optional.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/report/describe.h"

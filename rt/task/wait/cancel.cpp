@@ -4,7 +4,7 @@
 // worker at least once.
 //
 // INVARIANT cancel-reaches-all: the cancel sees the member, or the member sees the cancel.
-//   cancel: 1 flag, epoch  2 wake the members that are blocked, descend into their published nurseries (the latest)
+//   cancel: 1 flag, epoch  2 wake the members that are blocked, descend into their latest published nurseries
 //           3 did one not seem to wait? then heavy fence, and 2 again for it and those behind it
 //   member: 1 become a member, publish nurseries  2 state := Blocked  3 compiler fence  4 look at the flags
 // A task that the cancel has woken reads the flag after that. A task that becomes a member after the cancel's walk does

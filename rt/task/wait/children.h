@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/children.h — counts the children of an open nursery in and out, and closes it.
+// rt/task/wait/children.h — counts a nursery's children in and out, and closes the nursery to further spawns.
 #pragma once
 
 #include "rt/sched/path.h"

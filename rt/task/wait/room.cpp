@@ -2,8 +2,8 @@
 // rt/task/wait/room.cpp — see room.h. docs/decisions/0321
 //
 // INVARIANT one-wake: as in rt/task/locks/keyed_lock.cpp. Under the lock, a waiter in the list belongs to a task that
-// has left its stack or to one that is about to look. The thread that removes it wakes the task before it releases the
-// lock; the task looks only with the lock held, so the task and its runtime exist until then.
+// has left its stack or to one that is about to read the waiter's state. The thread that removes it wakes the task
+// before it releases the lock; the task reads only with the lock held, so it and its runtime exist until then.
 #include "rt/task/wait/room.h"
 
 #include "rt/base/order_hooks.h"

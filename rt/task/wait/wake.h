@@ -8,8 +8,8 @@ namespace janus {
 
 // Wakes `task` if its state is `from`; returns whether it did. `worker` is of the task's runtime; nullptr from outside.
 bool wake(Worker* worker, Task& task, TaskState from) noexcept;
-// Wakes a task that waits at a channel whose lock is held. `worker` is of the task's runtime, or nullptr. In two steps:
-// turn_ready(), push_ready().
+// Wakes a task that waits at a channel whose lock is held. `worker` is of the task's runtime, or nullptr. Does the same
+// as turn_ready() followed by push_ready().
 void wake_held(Worker* worker, Task& task) noexcept;
 [[gnu::always_inline]] inline void turn_ready(Task& task) noexcept {
   JANUS_ASSERT(state_of(task) == TaskState::kAtChannel);

@@ -36,8 +36,8 @@ inline constexpr std::uint16_t kDefaultFcw = 0x037f;
 // The bits of mxcsr that a callee preserves; the rest are sticky exception flags, which no call preserves.
 inline constexpr std::uint32_t kMxcsrControlBits = 0xffc0;
 
-// Chooses how janus_context_switch sees that mxcsr is right; any number of times, by any thread. Switches are correct
-// without it.
+// Chooses whether janus_context_switch always loads mxcsr or first compares it, whichever is faster on this processor.
+// May be called any number of times, by any thread. Switches are correct without it.
 void choose_switch() noexcept;
 
 // Makes `context` a fiber that, switched to, runs entry(arg) on the stack below `stack_top` (rounded down to 16), then

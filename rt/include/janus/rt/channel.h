@@ -19,13 +19,13 @@ typedef struct janus_select_case {
   int32_t status;          // out, of the case taken: 0 or JANUS_E_CLOSED
 } janus_select_case;
 
-// Elements are copied in and out. First come, first served. A send or receive costs 1 op, 1 more for each whole 4 KiB
-// of the element, and 1 channel_op. NULL channels are JANUS_E_INVALID.
+// Elements are copied in and out; tasks that wait are served in order. A send or receive costs 1 op, 1 more for each
+// whole 4 KiB of the element, and 1 channel_op. If `channel` is NULL, a call's error is JANUS_E_INVALID.
 
 // Creates a channel. An element has 0 bytes to 1 MiB. Capacity 0: a send waits for its receiver. The caller holds the
 // only reference; the last release closes the channel and frees it [any].
 janus_channel* janus_channel_create(size_t element_size, size_t capacity);
-// Adds a reference. NULL: JANUS_E_STALE, or JANUS_E_STATE beyond 2^31 references [any].
+// Adds a reference. If that fails, returns NULL: JANUS_E_STALE, or JANUS_E_STATE beyond 2^31 references [any].
 janus_channel* janus_channel_retain(janus_channel* channel);
 // Drops a reference. For a channel that has ended it does nothing, and janus_last_error gives JANUS_E_STALE [any].
 void janus_channel_release(janus_channel* channel);

@@ -69,15 +69,15 @@ janus_task janus_nursery_spawn_in(janus_nursery* nursery, janus_task_fn fn, void
                                   const janus_spawn_options* options);
 // Closes the nursery to further spawns. May be called again [any].
 int janus_nursery_close(janus_nursery* nursery);
-// Closes, and tells every child and all tasks below them to end. Tasks that have not started never run, except with
-// JANUS_SPAWN_RUN_CANCELLED [any].
+// Closes the nursery, and tells every child and all tasks below them to end. Tasks that have not started never run,
+// except with JANUS_SPAWN_RUN_CANCELLED [any].
 int janus_nursery_cancel(janus_nursery* nursery);
-// Its state: JANUS_NURSERY_* [any].
+// The nursery's state: JANUS_NURSERY_* [any].
 int janus_nursery_state(const janus_nursery* nursery);
 // Gets the result without waiting: 0 and the result once terminal, JANUS_PENDING before. `result` may be NULL [any].
 int janus_nursery_try_result(janus_nursery* nursery, janus_result* result);
-// Closes, waits for all children, and gives the result (janus/rt/result.h). If the caller is cancelled meanwhile,
-// cancels the children and still waits. `result` may be NULL [owner].
+// Closes the nursery, waits for all children, and gives the result (janus/rt/result.h). If the caller is cancelled
+// meanwhile, cancels the children and still waits. `result` may be NULL [owner].
 long janus_nursery_await(janus_nursery* nursery, janus_result* result);
 // Frees a terminal nursery with the records of its tasks; JANUS_PENDING if it is not terminal [owner].
 int janus_nursery_destroy(janus_nursery* nursery);

@@ -16,7 +16,7 @@ extern "C" {
 #define JANUS_FUEL_OFFSET 8
 
 // Lets the ready tasks of this worker that share the task's budget run first: 0, or JANUS_CANCELLED. Free, but a second
-// one with no charge in between costs 1 op [task].
+// call in a row, with no charge in between, costs 1 op [task].
 int janus_yield(void);
 // The slow path of the check, once the slice is used up: charges it to the budget, yields if other tasks are ready,
 // and suspends or ends the task if the budget is used up. 0, or JANUS_CANCELLED. Costs 1 op if called before the slice
