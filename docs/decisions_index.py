@@ -27,15 +27,21 @@ Each page says what was decided and why, what was rejected, and what would chang
 not hold any more, or not as a whole, names the decision that came after it. `python3 docs/decisions_index.py . >
 docs/decisions/README.md` writes this list.
 
-The words that most of them use:
+The words that most of them use ([rt/README.md](../../rt/README.md#words) has more):
 
-* An *op* is the unit of the budget for work. A running task holds a *slice* of ops as *fuel*, and draws it from its *account*.
-* A *cage* is a nursery or task with a budget of its own. A *scheduling group* is one cage, or all tasks outside cages.
-* An *entry* is how every exported function begins. A *general path* handles every case; a *fast path* leaves out what the
-  position of the stack limit rules out (0092, 0192).
+* A *nursery* is a scope that does not end before the tasks spawned in it. A *worker* is a thread that runs tasks.
+* An *op* is the unit of the budget for work. A running task holds a *slice* of ops as *fuel*, and draws it from its *account*. *Grace*
+  is the number of ops that a cancelled task may still spend to clean up.
+* A *cage* is a nursery or task with a budget of its own. A *scheduling group* is one cage, or all tasks outside cages; its *turn* is the
+  time for which a worker runs only its tasks. The *root account* pays for all tasks outside cages.
+* Each worker has a *deque* of spawned and woken tasks, taken newest first, and a *yield queue* of tasks outside cages that have yielded,
+  taken oldest first. A *dispatch* is a worker's choice of its next task; a *fair round* is a dispatch that takes what has waited longest.
+* An *entry* is how every exported function begins. A *general path* handles every case; a *fast path* leaves out the cases that the
+  entry has excluded by comparing the stack pointer with the stack limit (0092, 0192).
 * A *heavy fence* orders the memory accesses of all threads of the process (`membarrier`, or an interrupt without a kernel), so
   that the other side needs none.
-* A *record* is the runtime's memory for one task, nursery or channel. A *member* of a nursery is a task that has left its worker.
+* A *record* is the runtime's memory for one task, nursery or channel. A *member* of a nursery is a task that has left its worker: it has
+  waited or yielded.
 """
 
 LAYERS = ('arch', 'kernel-free', 'rt/base', 'rt/budget', 'rt/mem', 'rt/sched', 'rt/task', 'rt/abi', 'linker and C library',
