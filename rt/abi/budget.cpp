@@ -36,8 +36,8 @@ janus_budget janus_budget_get_current(void) {
   return budget_of(left);
 }
 
-// Moves nothing, since a task without a budget of its own draws on its nursery's account anyway; only checks that the
-// account has the amount. A task with a budget of its own has only that, until a task above recharges it.
+// This moves nothing, since a task without a budget of its own draws on its nursery's account anyway; it only checks
+// that the account has the amount. A task with a budget of its own gets more only if a task above recharges it.
 int janus_budget_recharge(janus_budget amount) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/chunk_index.h — finds a chunk by its properties without looking at all others: a tree of three levels. It
-// keeps a few numbers of each chunk, one in each *column*, and for each column the largest number of every 64 and of
-// every 64 * 64 chunks. So a search reads at most three times 64 numbers, and so does a change. It belongs to a page
-// heap, and is guarded by its lock. docs/decisions/0210
+// rt/mem/chunk_index.h — finds a chunk (4 MiB of the heap) by its properties without looking at all others: a tree of
+// three levels. It keeps a few numbers of each chunk, one in each *column*, and for each column the largest number of
+// every 64 and of every 64 * 64 chunks. So a search reads at most three times 64 numbers, and so does a change. It
+// belongs to a page heap, and is guarded by that heap's lock. docs/decisions/0210
 #pragma once
 
 #include <cstddef>

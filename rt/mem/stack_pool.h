@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/stack_pool.h — stacks above guard pages, in few mappings: each new slab is larger, as far as the machine
-// allows. Freed stacks stay mapped and are taken again last-in first-out, while they are warm. As many stay warm as
-// were in use at once; the pages of those that were not needed again go back to the machine when the program rests.
+// allows. Freed stacks stay mapped and are taken again last-in first-out. As many as were in use at once stay *warm*,
+// i.e. keep their pages; those that were not needed again lose them when the program rests.
 //
 // Class StackPool is a facade for four classes. It has the StackCaches, these have the StackReserve, and that has the
 // other two:
@@ -34,7 +34,7 @@ class StackPool {
 
   // Makes `pool_charge` pay for stacks from now on: each costs its class's size from when it may have pages until these
   // have gone back. Unless this is called, stacks are not charged. Of `memory` bytes in all only small shares may be in
-  // the workers' caches, or out as large-first stacks. Call it before the first take().
+  // the workers' caches, or given to tasks of smaller classes (gives_large_first()). Call it before the first take().
   void charge_to(PoolCharge& pool_charge, std::uint64_t memory, unsigned workers) noexcept;
 
   // If the machine can move guards, stacks begin small from now on and may grow, so that a task that starts on one may

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/stack_reserve.h — the stacks that are in no worker's cache, of all classes: pays for those that get pages, and
-// decides how many idle ones stay warm. docs/decisions/0080, 0086
+// decides how many idle ones stay *warm*, i.e. keep their pages. docs/decisions/0080, 0086
 #pragma once
 
 #include <cstddef>

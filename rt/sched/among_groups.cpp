@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/among_groups.cpp — chooses the group that has the next turn while there are groups other than group 0, and
-// the runnable that begins it. With group 0 alone nothing here is called. docs/decisions/0303, 0323
+// rt/sched/among_groups.cpp — while a worker has runnables of groups other than group 0 (groups.h): chooses the group
+// that has the next turn, and the runnable that begins it. With group 0 alone it is not used. docs/decisions/0303, 0323
 #include <arch/cpu.h>
 #include "rt/sched/dispatcher.h"
 #include "rt/sched/thieves.h"
@@ -72,8 +72,8 @@ void queue_newest(Worker& worker, std::uint32_t kept) noexcept {
   return take_queued_in_turn(worker);
 }
 
-// Called when a turn is over: it is used up, or nothing of its group is ready. `yielding` is the running runnable, which
-// is in no queue, or nullptr; it goes on if this returns nullptr.
+// Called when a turn is over: it is used up, or nothing of its group is ready. `yielding` is the running runnable,
+// which is in no queue, or nullptr. If this returns nullptr, `yielding` goes on.
 [[gnu::noinline]] Runnable* Dispatcher::begin_next_turn(Worker& worker, const Runnable* yielding) noexcept {
   const std::uint32_t last = yielding != nullptr ? yielding->group : worker.turn_of;
   const bool is_used_up = worker.until_fair <= 0;

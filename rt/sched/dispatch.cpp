@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/dispatch.cpp — a dispatch: the newest runnable of the deque, or else one that has yielded, or was injected.
+// rt/sched/dispatch.cpp — what a worker runs next: the newest of its deque, else one that has yielded or was injected.
 #include "rt/sched/dispatcher.h"
 
 namespace janus {

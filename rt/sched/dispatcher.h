@@ -47,7 +47,7 @@ class Dispatcher {
   template <Path kPath>
   Runnable* next(Worker& worker) noexcept;
   // The same while there are groups other than group 0. `yielding`: the running runnable, which is in no queue, or
-  // nullptr; it goes on if this returns nullptr.
+  // nullptr. If this returns nullptr, `yielding` goes on.
   Runnable* next_among_groups(Worker& worker, const Runnable* yielding) noexcept;
   // Takes the oldest runnable of the injector, and moves some more to the worker's queues. nullptr: there is none.
   Runnable* take_injected(Worker& worker) noexcept;

@@ -71,8 +71,8 @@ bool IdleWorkers::sleep(Worker& worker, bool was_searching, bool was_deferred) n
   return claimed || was_searching;
 }
 
-// The last thefts did not pay: sleeps for a while without entering the idle set, so no push wakes this worker, nor another
-// one meanwhile: its thefts would not pay either.
+// The last thefts did not pay: sleeps for a while without entering the idle set, so no push wakes this worker. Nor does
+// a push wake another worker meanwhile (IdleSet::wants_wake), since thefts of that one would not pay either.
 void IdleWorkers::back_off(Worker& worker) noexcept {
   const std::uint64_t started = deterministic_->thread_ns();
   set_.begin_backoff();

@@ -34,8 +34,8 @@ int charge(Task& task, Component component, std::uint64_t amount) noexcept;
 // As charge(), after an attempt to draw that failed.
 int charge_waiting(Task& task, Component component, std::uint64_t amount) noexcept;
 
-// After an operation that `payer` could not pay, and that does not wait (a spawn, a record): ends the running task if
-// `payer` is its own account and JANUS_ON_EXHAUSTION_FAIL rules it.
+// Called after an operation that `payer` could not pay, and that does not wait (a spawn, a record): ends the running
+// task if `payer` is the task's account and JANUS_ON_EXHAUSTION_FAIL applies to it.
 void end_if_fail_rules(Task& task, const Account* payer, Component component) noexcept;
 
 }  // namespace janus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/locks/keyed_lock.cpp — queues by key, with a queue for each group in it. docs/decisions/0242
+// rt/task/locks/keyed_lock.cpp — a queue of waiters for each key, made of a queue for each group. docs/decisions/0242
 //
 // INVARIANT one-wake: under the lock of the bucket, a waiter belongs to a task that has left its stack (state
 // kAwaitsLock) or to one that is about to read the waiter's state again. The thread that changes that state wakes the

@@ -39,8 +39,8 @@ namespace {
   __builtin_memcpy(static_cast<void*>(&traits), &bits, sizeof bits);
 }
 
-// Sets the fields that the last use may have changed, and returns the value for `alive`. INVARIANT zeroed-when-free: no
-// members, no children and nothing else in `word`, not read, and what clear_leftovers() clears.
+// Sets the fields that a free record may have from its last use, and returns the value for `alive`. INVARIANT
+// zeroed-when-free: what is_zeroed_when_free() checks is zero in a free record; clear_leftovers() clears the rare part.
 [[gnu::always_inline]] inline std::uint32_t init_nursery(Nursery& nursery, Account* account,
                                                          NurseryTraits traits) noexcept {
   JANUS_ASSERT(is_zeroed_when_free(nursery) && nursery.runtime != nullptr);

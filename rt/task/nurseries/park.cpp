@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/nurseries/park.cpp — one token for each task.
+// rt/task/nurseries/park.cpp — leaving and taking a task's token.
 #include "rt/task/nurseries/park.h"
 
 #include "rt/base/order_hooks.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/nurseries/park.h — one token for each task, for users that build their own locks.
+// rt/task/nurseries/park.h — a task waits for its token, which unpark() leaves: for users that build their own locks.
 #pragma once
 
 #include "rt/task/record/task.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/nurseries/spawn.cpp — a new child of a nursery.
+// rt/task/nurseries/spawn.cpp — makes a task, a new child of a nursery, and queues it.
 #include "rt/task/nurseries/spawn.h"
 
 #include "rt/base/order_hooks.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/nurseries/spawn.h — a new child of a nursery.
+// rt/task/nurseries/spawn.h — makes a task, a new child of a nursery, and queues it.
 #pragma once
 
 #include "rt/base/or_error.h"

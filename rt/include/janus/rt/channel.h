@@ -33,10 +33,9 @@ void janus_channel_release(janus_channel* channel);
 int janus_channel_send(janus_channel* channel, const void* element);
 // Receives an element. 0, JANUS_E_CLOSED once closed and drained, or JANUS_CANCELLED [task].
 int janus_channel_recv(janus_channel* channel, void* element);
-// As janus_channel_send, but returns JANUS_E_WOULD_BLOCK instead of waiting, and sends in a cancelled task, too [any].
+// As janus_channel_send, but returns JANUS_E_WOULD_BLOCK instead of waiting; a cancelled task can send, too [any].
 int janus_channel_try_send(janus_channel* channel, const void* element);
-// As janus_channel_recv, but returns JANUS_E_WOULD_BLOCK instead of waiting, and receives in a cancelled task, too
-// [any].
+// As janus_channel_recv, but returns JANUS_E_WOULD_BLOCK instead of waiting; a cancelled task can receive, too [any].
 int janus_channel_try_recv(janus_channel* channel, void* element);
 // Closes the channel: senders get JANUS_E_CLOSED from now on, receivers once the channel is drained. A second close
 // returns JANUS_E_CLOSED [any].

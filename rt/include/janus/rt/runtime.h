@@ -59,9 +59,9 @@ typedef struct janus_stats {
   uint64_t stacks_peak;  // the most that were in use at once, or in workers' caches; a sum over the sizes of stacks
 } janus_stats;
 
-// As janus_rt_init, with a result. NULL: defaults. A field of 0 is set by the environment (JANUS_*), in which an
-// invalid value gives JANUS_E_INVALID and a line on stderr. JANUS_E_STATE if there is a runtime, and in a task [threads
-// outside tasks].
+// As janus_rt_init, with a result. `config` NULL: defaults. A field of 0 is set by the environment (JANUS_*), in which
+// an invalid value gives JANUS_E_INVALID and a line on stderr. JANUS_E_STATE if there is a runtime, and in a task
+// [threads outside tasks].
 int janus_rt_try_init(const janus_rt_config* config);
 // An isolated runtime with workers and memory of its own [threads outside tasks].
 janus_rt* janus_rt_create(const janus_rt_config* config);

@@ -56,7 +56,7 @@ int janus_task_pin(void);
 int janus_task_unpin(void);
 
 // Makes a key for task-local values: 0, JANUS_E_NO_MEMORY if none is left, or JANUS_E_BUDGET. A process has at most
-// 1,024 keys, half of them reserved for tasks below no budget and threads. `destroy` (may be NULL; of the runtime's
+// 1,024 keys, half of them reserved for threads and tasks below no budget. `destroy` (may be NULL; of the runtime's
 // functions only janus_free) is called with each value that a task has left, unless the task was ended by force (by a
 // panic or a used-up budget). A key made below a budget costs it 64 bytes and ends with it [any].
 int janus_local_new(janus_local_key* key, void (*destroy)(void* value));
