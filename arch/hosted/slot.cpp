@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// slot.cpp — the worker slot in the gs base, which the C library does not use. A thread-local variable has it, too:
-// every call of the C ABI reads it, and some kernels do not allow the FSGSBASE instructions.
+// slot.cpp — the worker slot in the gs base, which the C library does not use. A thread-local variable holds it, too:
+// every call of the C ABI reads the slot, and some kernels do not allow the FSGSBASE instructions.
 #include <asm/prctl.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>

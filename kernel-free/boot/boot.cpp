@@ -202,7 +202,7 @@ extern "C" [[noreturn]] void janus_boot_first_cpu(const janus::bare::StartInfo* 
   if (g_start_page != 0) place_start_code(g_start_page);
 
   // 7. From now on page 0 faults, no page is both writable and executable, and the loader's data must not be read any
-  // more. Makes an emulator keep enough translations.
+  // more. On QEMU's emulator this also widens its table of translations (smp/emulator.h).
   use_tables_here();
   g_direct_map = kDirectMap;
   const Range longest = g_memory.longest();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// interval_timer.cpp — uses channel 2, which can be started without an interrupt and without a sound.
+// interval_timer.cpp — uses the timer's channel 2, which can run without raising interrupts and without a sound.
 #include "kernel-free/clock/interval_timer.h"
 
 #include <arch/cpu.h>

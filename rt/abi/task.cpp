@@ -25,8 +25,8 @@ bool is_kin(const Runtime& runtime, Caller me, const Task& task) noexcept {
 
 constexpr std::size_t kReasonBytes = 256;  // for the reported part of a panic's reason
 
-// Whether `function` may be called as a destructor, or is nullptr. Others could fault in the runtime: at the call, if
-// not in the lower half of the 48-bit address space, or in the runtime's text.
+// Whether `function` may be called as a destructor, or is nullptr. Another function could fault in the runtime: at the
+// call, if its address is not in the lower half of the 48-bit address space, or inside the runtime's own text.
 bool may_destroy(void (*function)(void*)) noexcept {
   if (function == janus_free) return true;
   return reinterpret_cast<std::uintptr_t>(function) >> 47 == 0 && !is_runtimes_text(function);

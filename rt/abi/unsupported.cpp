@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/unsupported.cpp — functions that version 1 declares and this release does not support: they give
-// JANUS_E_UNSUPPORTED, those for tasks JANUS_E_NO_TASK outside tasks. Only janus_cap_root succeeds, in the root task.
+// rt/abi/unsupported.cpp — functions that version 1 declares and this release does not support. They give
+// JANUS_E_UNSUPPORTED; those that only tasks may call give JANUS_E_NO_TASK elsewhere. Only janus_cap_root succeeds, in
+// the root task.
 #include "rt/abi/entry/entry.h"
 
 using namespace janus;

@@ -129,7 +129,7 @@ class BiasedLock {
   Atomic<std::uint32_t> departures_{0};  // a revoker sleeps on this
   // Guarded by lock_.
   LockOwner* previous_ = nullptr;  // the worker that took lock_ last, guests not counted
-  // How many more times in a row previous_ has to take it to become its owner. 0: it is the owner, or was; after a
+  // How many more times in a row previous_ has to take the lock to become owner. 0: it is the owner, or was; after a
   // revocation by a guest it becomes owner again only when another caller of lock() has taken the lock meanwhile. Also
   // 0 if there is never an owner.
   std::uint32_t turns_left_ = 0;

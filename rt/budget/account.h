@@ -48,7 +48,7 @@ struct AccountWait : ListLink<> {
 // The waiters of one account for each component, in the order in which they found it used up.
 //
 // INVARIANT no-lost-return: an amount that comes into an account is offered to the tasks that wait there.
-//   put:  1 add the amount    2 (the exchange is a full fence)    3 does a task wait? then list the account as unserved
+//   put:  1 add the amount    2 (step 1 is a full fence, too)     3 does a task wait? then list the account as unserved
 //   wait: 1 enter the queue   2 full fence                        3 is the amount there?
 // At least one side sees the other's first step. A thread that serves the list takes an account off before it looks.
 struct AccountQueue {

@@ -22,8 +22,8 @@ class AccountWords {
   static void grant_unlimited(Account* account, Component component) noexcept;
 
   static void retain(Account* account) noexcept;
-  // Takes memory of an account below the root, with the reference for charged memory. The caller's own reference keeps
-  // the account meanwhile.
+  // Takes memory of an account below the root, and the reference that charged memory holds to the account. The caller's
+  // own reference keeps the account meanwhile.
   static bool hold(Account* account, std::uint64_t bytes) noexcept;
 
   // See Accounts.

@@ -17,8 +17,8 @@ Misuse misuse_of(std::uint32_t tag, Holder holder) noexcept {
 
 // --- Allocation ------------------------------------------------------------------------------------------------------
 
-// Gives up all blocks of `list`: the link of the first was overwritten, and without it the others cannot be found. If it
-// was not, somebody holds that block, and the list cannot be trusted.
+// Gives up all blocks of `list`: the link of the first was overwritten, and without it the others cannot be found. If
+// the link was not overwritten, somebody holds that block, and the list cannot be trusted.
 [[gnu::noinline, gnu::cold]] void Heap::give_up(HeapCache::List& list, unsigned size_class) noexcept {
   const FreeBlock* const block = list.hot;
   if (block->is_intact()) end_for_damage("the free list leads to a block that somebody holds:", block);

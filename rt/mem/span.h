@@ -44,8 +44,8 @@ struct TagFilter {
 
 class FreeBlock;  // free_block.h
 
-// A span's record. Guarded by the lock of the central list of its class; that of a large span belongs to the holder of
-// its block. The data for freeing a block is in the page entries instead.
+// A span's record. Guarded by the lock of the central list of its class; the record of a large span belongs to the
+// holder of its block. The data for freeing a block is in the page entries instead.
 struct Span {
   std::uint16_t pages;
   std::uint16_t idle;  // blocks that are in this span: never cut, or in the free list

@@ -115,8 +115,8 @@ Runnable* Dispatcher::begin_least_turn(Worker& worker) noexcept {
   return injector_.is_empty() ? nullptr : take_injected(worker);
 }
 
-// Begins a turn of `group` with its runnable that has waited longest: by turns in its queue and in the deque. nullptr:
-// the group has none here.
+// Begins a turn of `group` with its runnable that has waited longest, alternately in the group's queue and in the
+// deque. nullptr: the group has none here.
 Runnable* Dispatcher::begin_turn_of(Worker& worker, std::uint32_t group) noexcept {
   worker.groups.begin_turn(group);
   worker.turn_of = group;

@@ -84,8 +84,8 @@ class Deque {
     return top_.load(std::memory_order_relaxed) >= bottom_.load(std::memory_order_relaxed);
   }
 
-  // Owner only. pop() for callers that are not hot, and its undoing: there is room, as the entry goes back to the slot
-  // that it has just left.
+  // Owner only. pop_apart() is pop(), not inlined, for callers that run rarely; put_back() undoes it. There is room, as
+  // the entry goes back to the slot that it has just left.
   Entry pop_apart() noexcept;
   void put_back(Entry newest) noexcept;
 

@@ -91,8 +91,8 @@ class Scheduler {
     if (idle_workers_.set().has_sleeper()) [[unlikely]]
       wake_one_for(Work::kFresh);
   }
-  // Makes it the turn of `group`. Called before a runnable of a group other than 0 begins a slice on `worker`, and
-  // before one of group 0 goes on after such a one ran in its place.
+  // Gives the turn to `group`. Called before a runnable of a group other than 0 begins a slice on `worker`, and before
+  // a runnable of group 0 goes on after one of another group ran in its place.
   static void begin_slice_of_group(Worker& worker, std::uint32_t group) noexcept {
     if (worker.turn_of != group) worker.scheduler->dispatcher_.turn_meter().change(worker, group);
   }
@@ -174,8 +174,8 @@ class Scheduler {
  private:
   friend struct DebuggerLayout;  // rt/abi/inspect/debugger.cpp
 
-  // Queues an entry again that was popped and not wanted. Declared cold: the fast paths that call it do not see
-  // push.cpp.
+  // Queues an entry again that was popped and not wanted. Declared cold here, since a caller on a fast path does not
+  // see the definition (push.cpp).
   [[gnu::cold]] void push_back(Worker& worker, Entry entry) noexcept;
   // Queues an entry for which the deque had no room.
   void push_with_room(Worker& worker, Entry entry) noexcept;

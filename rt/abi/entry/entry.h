@@ -9,7 +9,7 @@
 //     enter(ops)        charged, if a task calls
 //     enter_fast()      enter() for the few most frequent calls, if no check needs attention; otherwise
 //                       `task` is nullptr, nothing is charged, and enter() has to be called
-//     enter_outside()   for [threads outside tasks]: a task gets the error, and nothing else happens
+//     enter_outside()   for calls that rt.h marks [threads outside tasks]: a task gets an error and nothing happens
 //
 // [task] functions return JANUS_E_NO_TASK where `task` is nullptr.
 //

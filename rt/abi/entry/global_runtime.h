@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/entry/global_runtime.h — the process's own runtime. Only global_runtime.cpp names the global.
+// rt/abi/entry/global_runtime.h — the process's own runtime. Only global_runtime.cpp accesses the variable for it.
 #pragma once
 
 #include "rt/task/record/runtime.h"

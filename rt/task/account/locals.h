@@ -19,8 +19,8 @@ inline constexpr unsigned kReservedLocalKeys = kLocalKeys / 2;
 // (may be nullptr) is called with each value that a task still has when it ends. `task` is the calling task, nullptr
 // outside tasks; in a cage it pays for the key.
 OrError<std::uint32_t> new_local(Task* task, void (*destroy)(void*)) noexcept;
-// Drops the values that tasks still have, without calling the destructor. 0; kErrorInvalid; kErrorNoCap: the caller is
-// in a cage, and another account made the key.
+// Drops the values that tasks still have, without calling the destructor. 0; kErrorInvalid: there is no such key;
+// kErrorNoCap: the caller is in a cage, and another account made the key.
 int delete_local(const Task* task, std::uint32_t key) noexcept;
 // Called before the account is closed, after all of its tasks have ended: deletes the keys that they made. `worker`
 // nullptr: from outside.

@@ -35,8 +35,8 @@ struct ChannelWait : ListLink<> {
 }
 
 // First half of ending a wait that is out of its queue. True: the task is ready now, and the caller queues it. False:
-// the task was woken to look, and the caller must not access it after the store, since it may end. Fast path: requires
-// is_here().
+// the wait is foreign, and the caller wakes its task; or a cancel has woken the task, which may end, so the caller must
+// not access it any more. Fast path: requires is_here().
 template <Path kPath>
 [[gnu::always_inline]] inline bool end_wait(ChannelWait& wait, ChannelWait::Status status) noexcept {
   Task& task = *wait.task;

@@ -31,7 +31,7 @@ namespace janus {
   return arch::slot_sub_is_negative<offsetof(WorkerSlot, fuel)>(ops);
 }
 // Takes `ops` without a check: there is enough, the caller checks afterwards, or the task cannot wait here. The task's
-// next check finds fuel below zero; if the slice ends before that, the account owes it.
+// next check finds fuel below zero; if the slice ends before that, the account takes over the debt.
 [[gnu::always_inline]] inline void take_fuel_unchecked(Worker& worker, std::int64_t ops) noexcept {
   worker.fuel -= ops;
 }
