@@ -133,8 +133,8 @@ janus_pvh_start:
         lgdt    .Lboot_gdt
         ljmp    $SELECTOR_CODE, $.Lin_64_bits
 
-        // No C++ code can run here. As refuse() does: a line on the first serial port, the status on the second, and
-        // the end of the machine.
+        // No C++ code can run here. Does as refuse(): prints a line on the first serial port and the status on the
+        // second, and ends the machine.
 .Ltoo_old:
         mov     $.Ltoo_old_text, %esi
 .Lrefuse:

@@ -66,8 +66,8 @@ class IdleSet {
     return !will_look(counts_.load(std::memory_order_relaxed));
   }
 
-  // Any thread. Takes one sleeper out of the set; the caller unparks it. It counts as searching from now on. kNobody:
-  // no worker sleeps.
+  // Any thread. Takes one sleeper out of the set, and counts it as searching from now on; the caller unparks it.
+  // kNobody: no worker sleeps.
   unsigned claim() noexcept {
     for (unsigned word = 0; word * 64 < workers_; ++word) {
       std::uint64_t bits = sleepers_[word].load(std::memory_order_relaxed);

@@ -84,7 +84,7 @@ void terminate(int signal) noexcept {
   request_attention(*runtime);
 }
 
-// Adds the name of a JANUS_E_* value. Not of -1 to -4: a program that returns one of these need not mean
+// Adds the name of a JANUS_E_* value. Adds no name for -1 to -4: a program that returns one of these need not mean
 // JANUS_CANCELLED and the like.
 void append_error(TextWriter& line, std::int64_t value) noexcept {
   const bool is_error = value <= JANUS_E_CLOSED && value >= JANUS_E_UNSUPPORTED;
