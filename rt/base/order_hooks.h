@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/order_hooks.h — tells ThreadSanitizer, if it watches the tasks, what the runtime orders between tasks: a spawn
-// before the start, the end before the return of an await or a join, a send before the receive, an unpark before the
-// return of the park, a cancel before a task sees it. Nothing else orders tasks, not even running on the same worker.
+// rt/base/order_hooks.h — tells ThreadSanitizer, if it watches the tasks, what the runtime orders between tasks: a
+// spawn before the start, the end before the return of an await or a join, a send before the receive, an unpark before
+// the return of the park, a cancel before a task sees it. Nothing else orders tasks, not even running on one worker.
 // In the runtime that ships every hook is empty; arch/hosted/order_hooks.cpp has the others.
 // docs/decisions/0271
 #pragma once
