@@ -7,7 +7,7 @@
 //
 // INVARIANT recharge-in-order: of each component, the task that ran dry first is served first, as far as the amount
 // goes; a task that is not served goes on waiting. Under the queue's lock, a recharge adds its amount, and a worker
-// that serves the queue draws it for waiters. So no other task draws it first, and a walk of the queue sees all or none.
+// that serves the queue draws it for waiters. So no other task draws it first, and one walk sees all of it or none.
 //
 // INVARIANT no-wait-without-hope, the rule of docs/budgets.md ("When a wait ends"): a wait ends when it is served or
 // its task is cancelled. When every task of the runtime waits and none can be served, the later half of the waits in
