@@ -34,6 +34,8 @@ class StackCaches {
   void destroy() noexcept { reserve_.destroy(); }
   // Of `memory` bytes in all, only a small share may be in the caches of so many workers.
   void limit_to(std::uint64_t memory, unsigned workers) noexcept;
+  // The most stacks of a class that one worker's cache holds.
+  [[nodiscard]] unsigned depth(unsigned size_class) const noexcept { return depths_[size_class]; }
 
   // See StackPool. `cache`: nullptr in a foreign thread.
   [[nodiscard]] Stack* take(StackCache* cache, unsigned size_class) noexcept;
@@ -53,7 +55,7 @@ class StackCaches {
   void unlink(StackCache& cache) noexcept;
 
   StackReserve reserve_;
-  std::uint8_t depths_[kStackClasses] = {};  // how many stacks a worker's cache holds
+  std::uint8_t depths_[kStackClasses] = {};  // see depth()
   RankedLock<LockRank::kCaches> lock_;       // of the list of caches
   StackCache* caches_ = nullptr;
 };

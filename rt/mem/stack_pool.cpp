@@ -8,8 +8,9 @@ void StackPool::charge_to(PoolCharge& pool_charge, std::uint64_t memory, unsigne
   constexpr std::uint64_t kLargeFirstShare = 8;  // large-first stacks take an eighth of the memory
   reserve().charge_to(pool_charge);
   caches_.limit_to(memory, workers);
-  const std::uint64_t large_first = memory / (kLargeFirstShare * stack_class_bytes(kLargeFirstClass));
-  if (large_first < max_large_first_) max_large_first_ = large_first;
+  const std::uint64_t affordable = memory / (kLargeFirstShare * stack_class_bytes(kLargeFirstClass));
+  const std::uint64_t wanted = kMaxLargeFirst + std::uint64_t{workers} * caches_.depth(kLargeFirstClass);
+  max_large_first_ = wanted < affordable ? wanted : affordable;
 }
 
 [[gnu::noinline, gnu::cold]] Stack* StackPool::alloc_under_pressure(StackCache* cache, unsigned size_class,

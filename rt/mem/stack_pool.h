@@ -29,12 +29,15 @@ inline constexpr unsigned kLargeFirstClass = 3;  // 64 KiB
 
 class StackPool {
  public:
+  static constexpr std::size_t kMaxLargeFirst = 1024;  // see gives_large_first()
+
   [[nodiscard]] bool init() noexcept { return caches_.init(); }
   void destroy() noexcept { caches_.destroy(); }  // unmaps everything, in use or not; caches must have been flushed
 
   // Makes `pool_charge` pay for stacks from now on: each costs its class's size from when it may have pages until these
   // have gone back. Unless this is called, stacks are not charged. Of `memory` bytes in all only small shares may be in
-  // the workers' caches, or given to tasks of smaller classes (gives_large_first()). Call it before the first take().
+  // the caches of so many workers, or given to tasks of smaller classes (gives_large_first()). Call it before the first
+  // take().
   void charge_to(PoolCharge& pool_charge, std::uint64_t memory, unsigned workers) noexcept;
 
   // If the machine can move guards, stacks begin small from now on and may grow, so that a task that starts on one may
@@ -79,7 +82,8 @@ class StackPool {
 
   // How many stacks of a class are held or in caches. Any thread.
   [[nodiscard]] std::size_t out(unsigned size_class) const noexcept { return reserve().out(size_class); }
-  // Whether a task that needs a smaller stack may get one of kLargeFirstClass.
+  // Whether a task that needs a smaller stack may get one of kLargeFirstClass: while tasks have fewer than kMaxLargeFirst
+  // of these, if all caches are full of them.
   [[nodiscard]] bool gives_large_first() const noexcept { return out(kLargeFirstClass) < max_large_first_; }
   // Exact while no thread takes or gives a stack, otherwise approximate.
   [[nodiscard]] std::size_t stacks_in_use() noexcept { return reserve().stacks_out() - caches_.stacks_cached(); }
@@ -96,8 +100,6 @@ class StackPool {
   [[nodiscard]] std::size_t bytes_mapped() const noexcept { return table().bytes_mapped(); }
 
  private:
-  static constexpr std::size_t kMaxLargeFirst = 1024;
-
   [[nodiscard]] StackReserve& reserve() noexcept { return caches_.reserve(); }
   [[nodiscard]] const StackReserve& reserve() const noexcept { return caches_.reserve(); }
   [[nodiscard]] StackTable& table() noexcept { return reserve().table(); }

@@ -23,14 +23,14 @@ struct Fixture {
   StackCache stack_cache{};
   SlabCache record_cache{};
 
-  explicit Fixture(std::uint64_t memory, std::size_t allowance = 0) {
+  explicit Fixture(std::uint64_t memory, std::size_t allowance = 0, unsigned workers = 1) {
     Amounts root;
     for (std::uint64_t& amount : root.of) amount = kUnlimited;
     root[Component::kMemory] = memory;
     REQUIRE(accounts.init(root) && stacks.init() && records.init(128));
     const auto trim = [](void* pool) noexcept { return static_cast<StackPool*>(pool)->trim(); };
     pool_charge.init(accounts.root_memory(), trim, &stacks, allowance);
-    stacks.charge_to(pool_charge, memory, 1);
+    stacks.charge_to(pool_charge, memory, workers);
     records.charge_to(pool_charge);
   }
   ~Fixture() {
@@ -189,4 +189,30 @@ TEST(pool_charge, small_memory_makes_small_caches) {
   for (Stack* stack : stacks) f.stacks.give(&f.stack_cache, stack);
   CHECK(f.pool_charge.reclaim());
   CHECK_LE(f.pool_charge.paid(), (2u << 20) + kSlack);
+}
+
+// With 256 workers, caches that are full hold more large stacks than small tasks may have. Tasks get theirs all the same.
+TEST(pool_charge, large_stacks_in_caches_take_none_from_small_tasks) {
+  constexpr unsigned kWorkers = 256, kInCache = 16;
+  Fixture f(std::uint64_t{16} << 30, 0, kWorkers);
+  static StackCache caches[kWorkers];
+  for (StackCache& cache : caches) {
+    Stack* stacks[kInCache];
+    for (Stack*& stack : stacks) REQUIRE((stack = f.stacks.take(&cache, kLargeFirstClass)) != nullptr);
+    for (Stack* stack : stacks) f.stacks.give(&cache, stack);
+  }
+  const std::size_t in_caches = f.stacks.out(kLargeFirstClass);
+  CHECK_GT(in_caches, 2 * StackPool::kMaxLargeFirst);
+  CHECK_LE(in_caches, std::size_t{kWorkers} * kInCache);
+  std::size_t taken = 0;
+  for (; f.stacks.gives_large_first(); ++taken) REQUIRE(f.stacks.take(nullptr, kLargeFirstClass) != nullptr);
+  CHECK_EQ(taken + in_caches, StackPool::kMaxLargeFirst + std::size_t{kWorkers} * kInCache);
+  for (StackCache& cache : caches) f.stacks.flush(cache);
+}
+
+TEST(pool_charge, large_stacks_of_small_tasks_take_an_eighth_of_the_memory) {
+  Fixture f(64 << 20, 0, 256);
+  std::size_t taken = 0;
+  for (; f.stacks.gives_large_first(); ++taken) REQUIRE(f.stacks.take(nullptr, kLargeFirstClass) != nullptr);
+  CHECK_EQ(taken, (std::size_t{64} << 20) / 8 / stack_class_bytes(kLargeFirstClass));
 }
