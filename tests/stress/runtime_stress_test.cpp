@@ -357,6 +357,28 @@ TEST(storm, two_hundred_and_fifty_six_workers_on_whatever_there_is) {
   }
 }
 
+// Ten children a task. Each awaits its own, and has room to run them while it waits, unless its stack is a small one.
+std::int64_t tree(void* depth) {
+  const auto left = reinterpret_cast<std::intptr_t>(depth);
+  if (left == 0) return 0;
+  Scope scope;
+  for (int i = 0; i < 10; ++i) scope.go(tree, reinterpret_cast<void*>(left - 1));
+  return scope.end();
+}
+
+TEST(storm, of_many_workers_runs_most_children_on_the_stacks_of_their_parents) {
+  janus_stats stats = {};
+  run_in(
+      with_workers(256),
+      [] {
+        for (int i = 0; i < scaled(10, 2); ++i) CHECK_EQ(tree(reinterpret_cast<void*>(std::intptr_t{4})), 0);
+        return 0;
+      },
+      &stats);
+  if (stats.bytes_limit >= std::uint64_t{1} << 30)  // large stacks take an eighth of it
+    CHECK_GE(stats.tasks_inline, stats.tasks_completed / 4 * 3);
+}
+
 TEST(storm, runtimes_come_and_go_side_by_side) {
   for (unsigned i = 0; i < rounds(40, 5); ++i) {
     const janus_rt_config config = with_workers(1 + i % 5);
