@@ -20,7 +20,7 @@ class Counter {
 
 struct Counters {
   Counter fair_rounds;  // dispatches that took the runnable that had waited longest (WorkerFairness)
-  Counter switches, yields, yields_charged, steals, steals_failed, parks, wakes, injected;
+  Counter switches, yields, yields_charged, steals, steals_failed, steals_poor, parks, wakes, injected;
   Counter spawned, completed, cancelled, failed, panicked, spawns_failed;
   Counter completed_inline;  // children that completed on their waiting parent's stack, fast path; not in `completed`
   Counter inlined;           // other children that ended there; counted by their outcome, too

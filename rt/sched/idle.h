@@ -36,8 +36,10 @@ class IdleSet {
   static constexpr unsigned kMaxWorkers = 1024;
   static constexpr unsigned kNobody = ~0u;
 
-  void init(unsigned workers) noexcept {
+  // `cpus`: how many workers can run at the same time; no fewer than `workers` if that does not matter.
+  void init(unsigned workers, unsigned cpus) noexcept {
     workers_ = workers;
+    cpus_ = cpus;
     fences_ = !platform::has_heavy_fence();
   }
 
@@ -55,10 +57,12 @@ class IdleSet {
     return sleeping_of(counts_.load(std::memory_order_relaxed)) != 0;
   }
 
-  // Step 3 of a submitter: whether it has to wake a worker. For a woken task, one that sleeps with a timeout suffices.
+  // Step 3 of a submitter: whether it has to wake a worker. One that sleeps with a timeout suffices for a woken task, and
+  // if a worker that is woken would find no free CPU.
   bool wants_wake(Work work) const noexcept {
     const std::uint64_t counts = counts_.load(std::memory_order_relaxed);
     if (work == Work::kWoken && watching_of(counts) != 0) return false;
+    if (is_left_to_others(counts)) return false;
     if (!will_look(counts)) return true;
     // A worker that stops searching because it has found something looks at the queues without a heavy fence, so this
     // fence orders our push before that look (pairs with end_search()).
@@ -95,10 +99,10 @@ class IdleSet {
   }
 
   // The calling worker stops searching. True: it was the last that searched while others sleep, so it checks whether
-  // there is work to wake another worker for.
+  // there is work to wake another worker for, unless that is left to those that are awake.
   bool end_search() noexcept {
     const std::uint64_t counts = counts_.fetch_sub(kSearching, std::memory_order_acq_rel) - kSearching;
-    return searching_of(counts) == 0 && sleeping_of(counts) != 0;
+    return searching_of(counts) == 0 && sleeping_of(counts) != 0 && !is_left_to_others(counts);
   }
 
   // The calling worker, which neither sleeps nor searches, stays away for a while; then it searches.
@@ -119,10 +123,7 @@ class IdleSet {
     sleepers_[worker / 64].fetch_or(std::uint64_t{1} << (worker % 64), std::memory_order_acq_rel);
     const std::uint64_t change = kSleeping + (is_timed ? kWatching : 0) - (was_searching ? kSearching : 0);
     const std::uint64_t counts = counts_.fetch_add(change, std::memory_order_seq_cst) + change;
-    if (fences_)
-      full_fence();
-    else
-      platform::heavy_fence();
+    fence();
     return {counts};
   }
   // The worker that entered was the last one awake, and no worker sleeps with a timeout.
@@ -143,7 +144,17 @@ class IdleSet {
     return true;
   }
 
-  void end_timed_sleep() noexcept { counts_.fetch_sub(kWatching, std::memory_order_acq_rel); }
+  // More workers are awake than there are CPUs, so the calling one, which is awake, had better sleep.
+  bool has_surplus() const noexcept { return workers_ - sleeping_of(counts_.load(std::memory_order_relaxed)) > cpus_; }
+  // Whether the worker that entered need not look at the queues in step 3.
+  bool may_leave_to_others(Snapshot entered) const noexcept { return is_left_to_others(entered.counts); }
+
+  // The worker looks at every queue before it sleeps again. If there are more workers than CPUs, submitters and sleepers
+  // have left their step 3 to it, so it executes the fence of step 2 for them.
+  void end_timed_sleep() noexcept {
+    counts_.fetch_sub(kWatching, std::memory_order_seq_cst);
+    if (cpus_ < workers_) fence();
+  }
 
   // When that worker had entered, exactly one other worker was awake.
   bool is_last_but_one(Snapshot entered) const noexcept { return sleeping_of(entered.counts) + 1 == workers_; }
@@ -182,7 +193,14 @@ class IdleSet {
 
   bool will_look(std::uint64_t counts) const noexcept { return searching_of(counts) != 0 || has_backed_off(); }
 
-  unsigned workers_ = 0;
+  void fence() const noexcept { fences_ ? full_fence() : platform::heavy_fence(); }
+
+  bool has_free_cpu(std::uint64_t counts) const noexcept { return workers_ - sleeping_of(counts) < cpus_; }
+  bool is_left_to_others(std::uint64_t counts) const noexcept {
+    return !has_free_cpu(counts) && watching_of(counts) != 0;
+  }
+
+  unsigned workers_ = 0, cpus_ = 0;
   bool fences_ = false;
   alignas(arch::kCacheLine) Atomic<std::uint64_t> counts_{0};
   Atomic<std::uint32_t> backed_off_{0};

@@ -20,10 +20,10 @@ class Thieves;
 
 class IdleWorkers {
  public:
-  // `stacks`: the pool whose stacks go back while workers sleep, or nullptr.
+  // `stacks`: the pool whose stacks go back while workers sleep, or nullptr. `cpus`: see IdleSet::init().
   void init(const WorkerList& workers, Dispatcher& dispatcher, Thieves& thieves, DeterministicScheduler& deterministic,
-            StackPool* stacks) noexcept {
-    set_.init(workers.count);
+            StackPool* stacks, unsigned cpus) noexcept {
+    set_.init(workers.count, cpus);
     workers_ = workers;
     dispatcher_ = &dispatcher;
     thieves_ = &thieves;
@@ -57,7 +57,16 @@ class IdleWorkers {
 
  private:
   bool is_stopping() const noexcept { return is_stopping_.load(std::memory_order_acquire); }
-  bool sleep(Worker& worker, bool was_searching, bool was_deferred) noexcept;
+  // What a worker without work has done so far to find some.
+  struct Search {
+    bool is_counted = false;    // counts as searching (IdleSet)
+    bool was_deferred = false;  // in this round something was left to another worker for a while
+    // It searches even if more workers are awake than there are CPUs: its last sleep ended by its timeout, or the last
+    // worker from which it stole stands still.
+    bool may_exceed_cpus = false;
+  };
+  Runnable* take_from_others(Worker& worker, Search& search) noexcept;
+  void sleep(Worker& worker, Search& search) noexcept;
   void back_off(Worker& worker) noexcept;
   bool park(Worker& worker, std::uint64_t until_ns) noexcept;
   void unpark(Worker& worker) noexcept;

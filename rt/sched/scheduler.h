@@ -91,6 +91,10 @@ class Scheduler {
     if (idle_workers_.set().has_sleeper()) [[unlikely]]
       wake_one_for(Work::kFresh);
   }
+  // The calling task's end has woken a task that waits for it: what `worker` runs next is no gain of its last theft.
+  void end_theft(Worker& worker) noexcept {
+    if (worker.backoff.has_unjudged()) (void)thieves_.judge_last(worker);
+  }
   // Gives the turn to `group`. Called before a runnable of a group other than 0 begins a slice on `worker`, and before
   // a runnable of group 0 goes on after one of another group ran in its place.
   static void begin_slice_of_group(Worker& worker, std::uint32_t group) noexcept {

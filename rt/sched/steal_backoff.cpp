@@ -6,13 +6,18 @@ namespace janus {
 
 void StealBackoff::record_steal(std::uint32_t victim, std::uint64_t victims_tasks, std::uint64_t began_ns,
                                 std::uint64_t ended_ns) noexcept {
-  const bool is_next = last_victim_ == victim && began_ns - stolen_at_ns_ < kWorthSteals * steal_ns_;
-  poor_steals_ = is_next && victims_tasks - victims_tasks_ >= kPoorStealTasks ? poor_steals_ + 1 : 0;
-  last_victim_ = victim;
+  victim_ = victim;
   stolen_at_ns_ = ended_ns;
   victims_tasks_ = victims_tasks;
   const std::uint64_t average = (steal_ns_ * (kAverageOf - 1) + ended_ns - began_ns) / kAverageOf;
   steal_ns_ = average > kLeastStealNs ? average : kLeastStealNs;
+}
+
+bool StealBackoff::judge(bool victim_goes_on, std::uint64_t now_ns) noexcept {
+  const bool is_poor = victim_goes_on && now_ns - stolen_at_ns_ < kWorthSteals * steal_ns_;
+  poor_steals_ = is_poor ? poor_steals_ + 1 : 0;
+  victim_ = kNobody;
+  return is_poor;
 }
 
 std::uint64_t StealBackoff::backoff_ns() const noexcept {
@@ -20,11 +25,11 @@ std::uint64_t StealBackoff::backoff_ns() const noexcept {
   return ns < kMaxBackoffNs ? ns : kMaxBackoffNs;
 }
 
-bool StealBackoff::defers_to_waker(std::uint32_t victim, std::uint64_t dispatches, std::uint64_t now_ns) noexcept {
-  if (deferred_to_ == victim && seen_dispatches_ == dispatches && seen_since_ns_ != 0)
-    return now_ns - seen_since_ns_ < kDeferToWakerNs;
+bool StealBackoff::defers_to(std::uint32_t victim, std::uint64_t progress, std::uint64_t now_ns) noexcept {
+  if (deferred_to_ == victim && seen_progress_ == progress && seen_since_ns_ != 0)
+    return now_ns - seen_since_ns_ < kDeferNs;
   deferred_to_ = victim;
-  seen_dispatches_ = dispatches;
+  seen_progress_ = progress;
   seen_since_ns_ = now_ns;
   return true;
 }

@@ -18,33 +18,38 @@ namespace janus {
 //
 //     watching --sleeps timed_park_ns(), longer each round--> watching, the next round
 //     watching --found work--> watching, the first round again
-//     watching --no woken task is left to its waker; and kMaxIdleRounds are over, no other worker is awake,
-//                or another one watches--> asleep until woken
+//     watching --nothing is left to another worker; and kMaxIdleRounds are over while no more workers are awake than there
+//                are CPUs, no other worker is awake, or another one watches--> asleep until woken
 class StealBackoff {
  public:
   // --- Thefts that do not pay ---
 
   [[nodiscard]] bool is_backed_off() const noexcept { return poor_steals_ > kMaxPoorSteals; }
-  // Records a theft from `victim`, which has spawned and ended `victims_tasks` so far. A theft pays if what it brings
-  // takes kWorthSteals times as long as a theft, which is measured. It does not pay if this thief steals again from the
-  // same victim sooner than that, and the victim has spawned and ended kPoorStealTasks tasks since. Any theft from a
-  // victim that runs a long task pays, since no other worker would have run what was stolen.
-  // All times here and in end_backoff() are the processor time of the thief's thread.
+  // Records a theft from `victim`, which had spawned and ended `victims_tasks` before. Times are the processor time of
+  // the thief's thread.
   void record_steal(std::uint32_t victim, std::uint64_t victims_tasks, std::uint64_t began_ns,
                     std::uint64_t ended_ns) noexcept;
+  // The last theft is judged once, by judge(). Until then, from whom it was.
+  [[nodiscard]] bool has_unjudged() const noexcept { return victim_ != kNobody; }
+  [[nodiscard]] std::uint32_t victim() const noexcept { return victim_; }
+  // Whether the victim has gone on spawning and ending tasks, and so would soon have run itself what was stolen.
+  [[nodiscard]] bool victim_goes_on(std::uint64_t victims_tasks) const noexcept {
+    return victims_tasks - victims_tasks_ >= kQuickTasks;
+  }
+  // A theft pays if the thief was busy with what it brought for kWorthSteals times as long as a theft takes, which is
+  // measured. Any theft from a victim that does not go on pays, since nobody else would have run what was stolen.
+  // True: it does not pay.
+  bool judge(bool victim_goes_on, std::uint64_t now_ns) noexcept;
   // What a theft costs this thief, most of it the heavy fence: an average of the last ones.
   [[nodiscard]] std::uint64_t steal_ns() const noexcept { return steal_ns_; }
   // While backed off: how long to sleep, whatever is pushed meanwhile.
   [[nodiscard]] std::uint64_t backoff_ns() const noexcept;
-  // The sleep, in which the thief's thread used `slept_ns`, does not count as time since the last theft: a theft right
-  // after it is the next in a row.
-  void end_backoff(std::uint64_t slept_ns) noexcept { stolen_at_ns_ += slept_ns; }
 
-  // --- Woken tasks, which the worker that woke them mostly runs soon ---
+  // --- Work that is left to its worker for a while ---
 
-  // Whether to leave the only entry of `victim`, a woken task, to that worker, which has counted `dispatches` so far.
-  // True until this worker has seen the count unchanged for kDeferToWakerNs.
-  [[nodiscard]] bool defers_to_waker(std::uint32_t victim, std::uint64_t dispatches, std::uint64_t now_ns) noexcept;
+  // Whether to leave work to `victim`, whose count of what it has done is `progress`. True until this worker has seen
+  // the same count for kDeferNs.
+  [[nodiscard]] bool defers_to(std::uint32_t victim, std::uint64_t progress, std::uint64_t now_ns) noexcept;
 
   // --- Sleeping with a timeout between two searches ---
 
@@ -54,10 +59,11 @@ class StealBackoff {
   void end_watch() noexcept { idle_rounds_ = 0; }
 
  private:
-  static constexpr std::uint64_t kDeferToWakerNs = 50'000;
+  static constexpr std::uint64_t kDeferNs = 50'000;
   // Twice for the loss (the thief's time, and as much of the victim's, which is interrupted), and as much as a gain.
   static constexpr std::uint64_t kWorthSteals = 4;
-  static constexpr std::uint64_t kPoorStealTasks = 32;
+  static constexpr std::uint64_t kQuickTasks = 4;
+  static constexpr std::uint32_t kNobody = ~0u;
   static constexpr std::uint32_t kMaxPoorSteals = 3;
   static constexpr std::uint64_t kFirstStealNs = 5'000;  // until thefts have been measured
   static constexpr std::uint64_t kLeastStealNs = 500;    // the cache misses, where no fence is needed
@@ -69,16 +75,16 @@ class StealBackoff {
 
   static std::uint64_t timed_park_ns(std::uint32_t round) noexcept;
 
-  // The end of the last theft.
+  // Of the last theft: when it ended, from whom, and how many tasks that one had spawned and ended before.
   std::uint64_t stolen_at_ns_ = 0;
   std::uint64_t victims_tasks_ = 0;
-  std::uint32_t last_victim_ = 0;
+  std::uint32_t victim_ = kNobody;
   std::uint32_t poor_steals_ = 0;  // thefts in a row that did not pay
   std::uint64_t steal_ns_ = kFirstStealNs;
   // The victim whose woken task was last left to it; its count of dispatches, and since when that has been the same.
   std::uint32_t deferred_to_ = 0;
   std::uint32_t idle_rounds_ = 0;  // timed sleeps in a row
-  std::uint64_t seen_dispatches_ = 0;
+  std::uint64_t seen_progress_ = 0;
   std::uint64_t seen_since_ns_ = 0;  // 0: no victim yet
 };
 

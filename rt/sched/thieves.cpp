@@ -20,6 +20,10 @@ std::uint64_t dispatches_of(const Worker& worker) noexcept {
   return worker.counters.switches.read() + worker.counters.completed.read();
 }
 
+std::uint64_t progress_of(const Worker& worker) noexcept {
+  return dispatches_of(worker) + tasks_of(worker);
+}
+
 std::int64_t load_of(const Worker& worker) noexcept {
   return worker.ready.size() + worker.yielded.size() + worker.groups.size();
 }
@@ -78,15 +82,20 @@ unsigned Thieves::choose_victim(Worker& worker) const noexcept {
 
 Runnable* Thieves::steal_from(Worker& worker, Worker& victim, bool& was_deferred) noexcept {
   const Entry oldest = victim.ready.oldest();
+  const bool has_others = victim.yielded.size() != 0 || victim.groups.size() != 0;
+  // While there are more workers awake than CPUs, all is left to a worker that goes on.
+  const bool is_surplus = (oldest || has_others) && idle_workers_->set().has_surplus();
+  const bool is_left = is_surplus ? worker.backoff.defers_to(victim.id, progress_of(victim), deterministic_->now_ns())
+                                  : oldest && defer_to_waker(worker, victim, oldest);
+  if (is_left) was_deferred = true;
+  const bool takes_ready = oldest && !is_left, takes_others = has_others && !(is_left && is_surplus);
   Runnable* stolen = nullptr;
   std::uint64_t began_ns = 0;
-  const bool is_left = oldest && defer_to_waker(worker, victim, oldest);
-  if (is_left) was_deferred = true;
-  const bool has_ready = oldest && !is_left;
-  if (has_ready || victim.yielded.size() != 0 || victim.groups.size() != 0) {
+  const std::uint64_t victims_tasks = tasks_of(victim);
+  if (takes_ready || takes_others) {
     began_ns = deterministic_->thread_ns();
     Entry entry;
-    if (has_ready && victim.ready.steal(entry) == Deque::Steal::kTaken) stolen = entry.runnable();
+    if (takes_ready && victim.ready.steal(entry) == Deque::Steal::kTaken) stolen = entry.runnable();
     if (stolen == nullptr) stolen = steal_yielded(worker, victim);
   }
   if (stolen == nullptr) {
@@ -94,9 +103,17 @@ Runnable* Thieves::steal_from(Worker& worker, Worker& victim, bool& was_deferred
     return nullptr;
   }
   worker.counters.steals.add();
-  worker.backoff.record_steal(victim.id, tasks_of(victim), began_ns, deterministic_->thread_ns());
+  worker.backoff.record_steal(victim.id, victims_tasks, began_ns, deterministic_->thread_ns());
   deterministic_->trace(worker, Event::kSteal, stolen);
   return stolen;
+}
+
+bool Thieves::judge_last(Worker& worker) noexcept {
+  StealBackoff& backoff = worker.backoff;
+  if (!backoff.has_unjudged()) return false;
+  const bool goes_on = backoff.victim_goes_on(tasks_of(workers_[backoff.victim()]));
+  if (backoff.judge(goes_on, goes_on ? deterministic_->thread_ns() : 0)) worker.counters.steals_poor.add();
+  return !goes_on;
 }
 
 // Takes half of the victim's yield queue, or else of its groups. Returns the first; the others go to the end of the
@@ -113,7 +130,7 @@ Runnable* Thieves::steal_yielded(Worker& worker, Worker& victim) noexcept {
 // each other stay on one worker. It is stolen if the waker has not dispatched anything for a while.
 bool Thieves::defer_to_waker(Worker& worker, const Worker& victim, Entry oldest) const noexcept {
   return is_left_to_waker(victim, oldest) &&
-         worker.backoff.defers_to_waker(victim.id, dispatches_of(victim), deterministic_->now_ns());
+         worker.backoff.defers_to(victim.id, dispatches_of(victim), deterministic_->now_ns());
 }
 
 // False if the waker sleeps: a thief that took its claim back may have hidden the entry from the waker for a moment

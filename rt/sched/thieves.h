@@ -33,6 +33,9 @@ class Thieves {
   // For a worker without work. Takes a runnable from another worker; more of its queue may move to this worker's queues.
   // nullptr: found none. Sets `was_deferred` if there was one that is left to its waker for a while.
   Runnable* search(Worker& worker, bool& was_deferred) noexcept;
+  // Judges the worker's last theft, unless that has been done. Called when the worker has nothing left of what the theft
+  // brought, or is about to run what its victim would otherwise have run now. True: the victim stands still.
+  bool judge_last(Worker& worker) noexcept;
   // Whether the injector or another worker's queue has something that search() does not leave to its waker.
   [[nodiscard]] bool has_work_anywhere(const Worker& worker) const noexcept;
   // For a worker with work, now and then. `running`: the group of the runnable that has just run, which is in no queue.

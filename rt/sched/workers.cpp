@@ -46,7 +46,8 @@ bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool w
                       options.deterministic, options.seed);
   dispatcher_.init(options.workers, options.fair_ops, options.deterministic, thieves_);
   thieves_.init(workers_, options.victim, dispatcher_, idle_workers_, deterministic_);
-  idle_workers_.init(workers_, dispatcher_, thieves_, deterministic_, options.deterministic ? nullptr : stacks_);
+  idle_workers_.init(workers_, dispatcher_, thieves_, deterministic_, options.deterministic ? nullptr : stacks_,
+                     options.deterministic || options.pin_to == nullptr ? workers_.count : options.pin_to->allowed);
   idle_workers_.pins().init(options.deterministic ? Pinning::kNever : options.pinning, options.pin_to, workers_,
                             reinterpret_cast<std::int16_t*>(workers_.end()));
   for (unsigned i = 0; i < workers_.count; ++i) {

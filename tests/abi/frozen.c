@@ -219,6 +219,7 @@ FIELD(janus_stats, fair_turns, 336, 8);
 FIELD(janus_stats, stack_max, 344, 8);
 FIELD(janus_stats, stack_steps, 352, 8);
 FIELD(janus_stats, stacks_peak, 360, 8);
+FIELD(janus_stats, steals_poor, 368, 8);
 HOLDS(sizeof(janus_task32) == 16);
 FIELD(janus_task32, fn, 0, 8);
 FIELD(janus_task32, arg, 8, 8);

@@ -137,7 +137,7 @@ MISTAKES = [
             (SPIN_H, "    return held_.compare_exchange_strong(expected, 1, std::memory_order_acquire, std::memory_order_relaxed);",
              "    if (held_.load(std::memory_order_acquire) != expected) return false;\n    held_.store(1, std::memory_order_relaxed);\n    return true;")),
 
-    mistake("idle", "no heavy fence of who goes to sleep", (IDLE, "      platform::heavy_fence();", "      ;")),
+    mistake("idle", "no heavy fence of who goes to sleep", (IDLE, "    fence();\n    return {counts};", "    return {counts};")),
     mistake("idle", "no fence of who submits where there is no heavy one",
             (IDLE, "    if (fences_) [[unlikely]]\n      full_fence();\n    compiler_barrier();", "    compiler_barrier();"),
             by="without_a_heavy_fence"),
@@ -155,6 +155,10 @@ MISTAKES = [
             by="no_job_waits_behind_an_endless_one_while_a_worker_sleeps"),
     mistake("idle", "who has backed off goes on being trusted", (IDLE, "    backed_off_.fetch_sub(1, std::memory_order_acq_rel);\n", ""),
             by="no_job_waits_where_a_worker_that_has_backed_off_is_trusted"),
+    mistake("idle", "who has watched looks without a fence", (IDLE, "    if (cpus_ < workers_) fence();\n", ""), by="no_job_waits_behind_an_endless_one_that_has_the_only_cpu"),
+    mistake("idle", "what no CPU is free for is left to nobody", (IDLE, "    return !has_free_cpu(counts) && watching_of(counts) != 0;", "    return !has_free_cpu(counts);"),
+            by="no_job_waits_behind_an_endless_one_that_has_the_only_cpu"),
+    mistake("idle", "who has watched leaves the rest to nobody", (IDLE, "&& !is_left_to_others(counts);", "&& has_free_cpu(counts);"), by="no_job_waits_behind_an_endless_one_that_has_the_only_cpu"),
     mistake("idle", "unpark wakes nobody", (PARKER, "platform::wake(state_, 1);", "{}")),
 
     mistake("nursery", "no heavy fence of a visitor", (LIFE, "      if (!is_shared && platform::has_heavy_fence()) platform::heavy_fence();\n", "")),

@@ -10,35 +10,45 @@ namespace {
 
 constexpr std::uint64_t kStart = 1'000'000'000;
 
-// Records `times` steals of `steal_ns` from worker 1, with `apart_ns` between two of them, in which the victim spawns
-// and ends `tasks` tasks.
-std::uint64_t steal_repeatedly(StealBackoff& backoff, int times, std::uint64_t apart_ns, std::uint64_t tasks,
-                               std::uint64_t steal_ns = 5'000) {
-  std::uint64_t now = kStart;
-  for (int i = 0; i < times; ++i, now += steal_ns + apart_ns)
-    backoff.record_steal(1, static_cast<unsigned>(i) * tasks, now, now + steal_ns);
-  return now;
+// Steals `times` times from worker 1, and is busy with what each theft brings for `gain_ns`. Meanwhile the victim spawns and
+// ends `tasks` tasks. Returns how many thefts did not pay.
+int steal_repeatedly(StealBackoff& backoff, int times, std::uint64_t gain_ns, std::uint64_t tasks,
+                     std::uint64_t steal_ns = 5'000) {
+  std::uint64_t now = kStart, victims_tasks = 1'000;
+  int poor = 0;
+  for (int i = 0; i < times; ++i) {
+    backoff.record_steal(1, victims_tasks, now, now + steal_ns);
+    victims_tasks += tasks;
+    now += steal_ns + gain_ns;
+    CHECK(backoff.has_unjudged());
+    CHECK_EQ(backoff.victim(), 1u);
+    poor += backoff.judge(backoff.victim_goes_on(victims_tasks), now) ? 1 : 0;
+    CHECK(!backoff.has_unjudged());
+  }
+  return poor;
 }
 
 }  // namespace
 
 TEST(steal_backoff, backs_off_after_more_than_three_thefts_that_did_not_pay) {
   StealBackoff backoff;
-  (void)steal_repeatedly(backoff, 4, 1000, 100);  // the first steal has no interval before it
+  CHECK_EQ(steal_repeatedly(backoff, 3, 1000, 100), 3);
   CHECK(!backoff.is_backed_off());
-  (void)steal_repeatedly(backoff, 5, 1000, 100);
+  CHECK_EQ(steal_repeatedly(backoff, 1, 1000, 100), 1);
   CHECK(backoff.is_backed_off());
 }
 
-TEST(steal_backoff, thefts_from_a_stalled_victim_count_as_profitable) {
+TEST(steal_backoff, a_theft_from_a_victim_that_stands_still_pays) {
   StealBackoff backoff;
-  (void)steal_repeatedly(backoff, 100, 1000, 31);
+  CHECK_EQ(steal_repeatedly(backoff, 100, 0, 3), 0);
   CHECK(!backoff.is_backed_off());
+  CHECK_EQ(steal_repeatedly(backoff, 100, 0, 4), 100);
 }
 
-TEST(steal_backoff, rare_thefts_count_as_profitable) {
+TEST(steal_backoff, a_theft_pays_that_keeps_the_thief_busy_four_times_as_long) {
   StealBackoff backoff;
-  (void)steal_repeatedly(backoff, 100, 20'000, 100);
+  CHECK_EQ(steal_repeatedly(backoff, 100, 19'999, 100), 100);
+  CHECK_EQ(steal_repeatedly(backoff, 100, 20'000, 100), 0);
   CHECK(!backoff.is_backed_off());
 }
 
@@ -53,38 +63,36 @@ TEST(steal_backoff, what_must_be_stolen_to_pay_grows_with_what_a_theft_costs) {
   CHECK(!cheap.is_backed_off() && dear.is_backed_off());
 }
 
-TEST(steal_backoff, one_theft_from_another_victim_ends_it) {
+TEST(steal_backoff, one_theft_that_pays_ends_it) {
   StealBackoff backoff;
-  const std::uint64_t now = steal_repeatedly(backoff, 10, 1000, 100);
+  (void)steal_repeatedly(backoff, 10, 1000, 100);
   CHECK(backoff.is_backed_off());
-  backoff.record_steal(2, 1'000'000, now, now + 5'000);
+  (void)steal_repeatedly(backoff, 1, 30'000, 100);
   CHECK(!backoff.is_backed_off());
 }
 
 TEST(steal_backoff, stays_away_longer_each_time_but_not_for_long) {
   StealBackoff backoff;
-  std::uint64_t now = steal_repeatedly(backoff, 5, 1000, 100), last = 0;
-  for (unsigned i = 5; i < 20; ++i) {
+  (void)steal_repeatedly(backoff, 4, 1000, 100);
+  std::uint64_t last = 0;
+  for (int i = 0; i < 15; ++i) {
     CHECK(backoff.is_backed_off());
     CHECK_GE(backoff.backoff_ns(), last);
     last = backoff.backoff_ns();
-    now += last;
-    backoff.end_backoff(last);  // allows the next steal at once
-    backoff.record_steal(1, i * 100, now, now + 5'000);
-    now += 5'000;
+    (void)steal_repeatedly(backoff, 1, 1000, 100);
   }
   CHECK_EQ(last, 250'000u);
 }
 
-TEST(steal_backoff, a_waker_is_trusted_until_it_has_stood_still_for_50_us) {
+TEST(steal_backoff, a_worker_is_trusted_until_it_has_stood_still_for_50_us) {
   StealBackoff backoff;
-  CHECK(backoff.defers_to_waker(1, 7, kStart));
-  CHECK(backoff.defers_to_waker(1, 7, kStart + 49'999));
-  CHECK(!backoff.defers_to_waker(1, 7, kStart + 50'000));
-  CHECK(backoff.defers_to_waker(1, 8, kStart + 60'000));  // the waker has moved, so the 50 us begin anew
-  CHECK(backoff.defers_to_waker(1, 8, kStart + 100'000));
-  CHECK(!backoff.defers_to_waker(1, 8, kStart + 110'000));
-  CHECK(backoff.defers_to_waker(2, 8, kStart + 110'000));  // another waker
+  CHECK(backoff.defers_to(1, 7, kStart));
+  CHECK(backoff.defers_to(1, 7, kStart + 49'999));
+  CHECK(!backoff.defers_to(1, 7, kStart + 50'000));
+  CHECK(backoff.defers_to(1, 8, kStart + 60'000));  // it has moved, so the 50 us begin anew
+  CHECK(backoff.defers_to(1, 8, kStart + 100'000));
+  CHECK(!backoff.defers_to(1, 8, kStart + 110'000));
+  CHECK(backoff.defers_to(2, 8, kStart + 110'000));  // another worker
 }
 
 TEST(steal_backoff, timed_sleeps_grow_to_a_millisecond_and_end) {

@@ -81,7 +81,7 @@ TEST(parker, no_unpark_is_lost_between_two_threads) {
 
 TEST(idle, a_submit_wakes_somebody_only_if_one_sleeps_and_none_searches) {
   IdleSet idle;
-  idle.init(3);
+  idle.init(3, 3);
   CHECK(!idle.has_sleeper());
   CHECK(!idle.is_last(idle.enter(1, false, false)));
   CHECK(idle.has_sleeper());
@@ -98,7 +98,7 @@ TEST(idle, a_submit_wakes_somebody_only_if_one_sleeps_and_none_searches) {
 
 TEST(idle, a_searcher_that_stays_awake_goes_on_searching) {
   IdleSet idle;
-  idle.init(3);
+  idle.init(3, 3);
   idle.enter(0, false, false);
   CHECK(idle.begin_search());
   idle.enter(1, true, false);
@@ -110,7 +110,7 @@ TEST(idle, a_searcher_that_stays_awake_goes_on_searching) {
 
 TEST(idle, one_watching_worker_suffices_for_woken_tasks) {
   IdleSet idle;
-  idle.init(2);
+  idle.init(2, 2);
   idle.enter(0, false, true);
   CHECK(!idle.wants_wake(Work::kWoken));
   CHECK(idle.wants_wake(Work::kFresh));
@@ -120,9 +120,31 @@ TEST(idle, one_watching_worker_suffices_for_woken_tasks) {
   CHECK(!idle.has_timed_sleeper());
 }
 
+TEST(idle, with_as_many_awake_as_cpus_a_submit_wakes_one_only_if_none_watches) {
+  IdleSet idle;
+  idle.init(4, 2);
+  CHECK(idle.has_surplus());  // four are awake
+  CHECK(!idle.may_leave_to_others(idle.enter(0, false, false)));
+  CHECK(idle.has_surplus());
+  CHECK(idle.wants_wake(Work::kFresh));
+  CHECK(idle.may_leave_to_others(idle.enter(1, false, true)));
+  CHECK(!idle.has_surplus());
+  CHECK(!idle.wants_wake(Work::kFresh));
+  CHECK(idle.begin_search());
+  CHECK(!idle.end_search());                                      // what is queued is left to those that are awake
+  CHECK(!idle.may_leave_to_others(idle.enter(2, false, false)));  // one is awake: a CPU is free
+  CHECK(idle.wants_wake(Work::kFresh));
+  CHECK(idle.leave(2, false));
+  CHECK(idle.leave(1, false));
+  idle.end_timed_sleep();
+  CHECK(idle.has_surplus());
+  CHECK(idle.begin_search());
+  CHECK(idle.end_search());  // nobody watches any more
+}
+
 TEST(idle, the_last_to_enter_is_told_so) {
   IdleSet idle;
-  idle.init(3);
+  idle.init(3, 3);
   CHECK(!idle.is_last(idle.enter(0, false, false)));
   CHECK(!idle.is_last(idle.enter(2, false, false)));
   CHECK(idle.is_last(idle.enter(1, false, false)));
@@ -133,7 +155,7 @@ TEST(idle, the_last_to_enter_is_told_so) {
 
 TEST(idle, a_worker_that_left_and_came_back_has_not_slept_since) {
   IdleSet idle;
-  idle.init(2);
+  idle.init(2, 2);
   idle.enter(0, false, false);
   const IdleSet::Snapshot last = idle.enter(1, false, false);
   CHECK(idle.is_last(last));
@@ -153,7 +175,7 @@ TEST(idle, a_worker_that_left_and_came_back_has_not_slept_since) {
 
 TEST(idle, at_most_half_of_the_workers_search) {
   IdleSet idle;
-  idle.init(8);
+  idle.init(8, 8);
   for (int i = 0; i < 4; ++i) CHECK(idle.begin_search());
   CHECK(!idle.begin_search());
   (void)idle.end_search();
@@ -163,7 +185,7 @@ TEST(idle, at_most_half_of_the_workers_search) {
 TEST(idle, sleepers_are_claimed_once_each_in_all_words) {
   constexpr unsigned kWorkers = 200;
   IdleSet idle;
-  idle.init(kWorkers);
+  idle.init(kWorkers, kWorkers);
   bool claimed[kWorkers] = {};
   for (unsigned i = 0; i < kWorkers; ++i) idle.enter(i, false, false);
   for (unsigned i = 0; i < kWorkers; ++i) {
@@ -179,7 +201,7 @@ TEST(idle, sleepers_are_claimed_once_each_in_all_words) {
 TEST(idle, no_wakeup_is_lost) {
   const int kWork = static_cast<int>(scaled(5000, 1000));
   IdleSet idle;
-  idle.init(2);
+  idle.init(2, 2);
   Parker parkers[2];
   std::atomic<int> queued{0}, done{0};
   std::atomic<unsigned> next{0};

@@ -31,6 +31,7 @@ constexpr Addend kAddends[] = {
     JANUS_ADDEND(yields_charged, yields_charged),
     JANUS_ADDEND(steals, steals),
     JANUS_ADDEND(steals_failed, steals_failed),
+    JANUS_ADDEND(steals_poor, steals_poor),
     JANUS_ADDEND(parks, parks),
     JANUS_ADDEND(wakes, wakes),
     JANUS_ADDEND(budget_exhaustions, exhaustions),
@@ -87,6 +88,7 @@ void add_up(Runtime& runtime, janus_stats& sum) noexcept {
   ROW(yields_charged) \
   ROW(steals) \
   ROW(steals_failed) \
+  ROW(steals_poor) \
   ROW(parks) \
   ROW(wakes) \
   ROW(injected) \

@@ -13,6 +13,7 @@ namespace {
 [[gnu::noinline]] void wake_owner(Worker* worker, Nursery& nursery) noexcept {
   // The record may already serve another owner, which is then woken to check its condition; that does no harm.
   if (Task* const owner = nursery.owner.load(std::memory_order_relaxed)) {
+    if (worker != nullptr) worker->scheduler->end_theft(*worker);
     (void)wake(worker, *owner, TaskState::kBlocked);
   } else {
     nursery.ended.fetch_add(1, std::memory_order_release);
