@@ -250,6 +250,7 @@ void janus_rt_shutdown(void);
 void* janus_nursery_create(void);
 int janus_nursery_spawn(janus_task_fn fn, void* arg);
 long janus_nursery_await_all(void);
+long janus_fork_join(janus_task_fn own, void* own_arg, janus_task_fn other, void* other_arg, janus_result results[2]);
 janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* options);
 janus_task janus_nursery_spawn_in(janus_nursery* nursery, janus_task_fn fn, void* arg,
                                   const janus_spawn_options* options);

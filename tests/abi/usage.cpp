@@ -81,6 +81,19 @@ Result<long> positive(int x) {
   return texts.try_recv().ok() && numbers.recv().ok() && texts && sum > 0;
 }
 
+[[maybe_unused]] Result<long> forks(int (&numbers)[100]) {
+  auto [text, sum] = fork_join([] { return Text(); },
+                               [&] {
+                                 return parallel_reduce(
+                                     numbers, 0L, [](int n) { return long{n}; }, [](long a, long b) { return a + b; });
+                               });
+  if (auto done = parallel_for(numbers, 10, [](int& n) { ++n; }); !done) return done.error();
+  if (auto done = parallel_for(Numbers{0, 100}, [&](std::ptrdiff_t i) { numbers[i] = 0; }); !done) return done.error();
+  if (auto done = parallel_sort(numbers, [](int a, int b) { return a > b; }); !done) return done.error();
+  if (auto done = parallel_sort(numbers); !done) return done.error();
+  return text.ok() ? std::move(sum) : text.error();
+}
+
 [[maybe_unused]] Result<long> runtimes() {
   janus_rt_config config = {};
   config.worker_count = 2;

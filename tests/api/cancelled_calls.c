@@ -45,6 +45,10 @@ static int64_t alloc_aligned(void) {
 static int64_t resize(void) {
   return REFUSED(block = janus_realloc(janus_alloc(10), 1000));
 }
+static int64_t fork_join(void) {
+  janus_result results[2];
+  return janus_fork_join(nothing, 0, nothing, 0, results);
+}
 static int64_t free_block(void) {
   janus_free(janus_alloc(10));
   return 0;
@@ -352,6 +356,7 @@ static const call calls[] = {
     {"janus_channel_try_recv", channel_try_recv},
     {"janus_channel_try_send", channel_try_send},
     {"janus_entropy", entropy},
+    {"janus_fork_join", fork_join},
     {"janus_last_error", last_error},
     {"janus_last_error_text", last_error_text},
     {"janus_local_delete", local_delete},

@@ -535,6 +535,9 @@ TEST(tasks, a_thread_outside_is_no_task) {
   CHECK_EQ(janus_select(nullptr, 0, -1), JANUS_E_NO_TASK);
   CHECK_EQ(janus_syscall(39), JANUS_E_NO_TASK);
   CHECK_EQ(janus_blocking(return_zero, nullptr), JANUS_E_NO_TASK);
+  janus_result results[2];
+  CHECK_EQ(janus_fork_join(return_zero, nullptr, return_zero, nullptr, results), JANUS_E_NO_TASK);
+  CHECK_EQ(results[1].kind, JANUS_KIND_PENDING);
   CHECK_EQ(janus_cap_derive({1}, JANUS_CAP_SPAWN, {}).raw, 0u);
   CHECK_EQ(janus_last_error(), JANUS_E_NO_TASK);
   CHECK_EQ(janus_cap_root(nullptr).raw, 0u);

@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-FREESTANDING_HEADERS = {"atomic", "bit", "compare", "concepts", "cstdarg", "cstddef", "cstdint", "initializer_list", "limits", "new",
+FREESTANDING_HEADERS = {"atomic", "bit", "compare", "concepts", "cstdarg", "cstddef", "cstdint", "initializer_list", "limits", "new", "tuple",
                         "type_traits", "utility", "stdarg.h", "stddef.h", "stdint.h", "cpuid.h", "immintrin.h"}
 PLATFORM = "rt/platform.h"
 OPTIONAL = "rt/optional.h"  # the parts that a program may lack

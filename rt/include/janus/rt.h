@@ -20,6 +20,7 @@
 //     rt/budget.h             budgets and capabilities
 //     rt/nursery.h            nurseries, and spawning in them
 //     rt/task.h               tasks and task-local values
+//     rt/fork.h               two functions at the same time, one of them as a call
 //     rt/yield.h              yield points, time and waiting
 //     rt/channel.h            channels
 //     rt/memory.h             blocks of memory
@@ -35,6 +36,7 @@
 #include <janus/rt/channel.h>
 #include <janus/rt/config.h>
 #include <janus/rt/current_nursery.h>
+#include <janus/rt/fork.h>
 #include <janus/rt/handles.h>
 #include <janus/rt/memory.h>
 #include <janus/rt/nursery.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // janus/rt.hpp: the C++20 interface of janus-rt, header-only over janus/rt.h. No exceptions, no RTTI, nothing from the
-// standard library but its freestanding headers. Failure is a value: Result<T>.
+// standard library but what is freestanding, since C++23 <tuple>, too. Failure is a value: Result<T>.
 //
 //     janus::Nursery nursery;
 //     auto left = nursery.spawn([] { return fib(30); });      // Task<long>
@@ -19,8 +19,11 @@
 // The inline namespace separates these names from the runtime's own in the archive.
 #include <janus/rt/calling_task.hpp>
 #include <janus/rt/channel.hpp>
+#include <janus/rt/fork_join.hpp>
 #include <janus/rt/nursery.hpp>
+#include <janus/rt/parallel.hpp>
 #include <janus/rt/runtime.hpp>
+#include <janus/rt/sort.hpp>
 #include <janus/rt/task.hpp>
 
 #endif  // JANUS_RT_HPP

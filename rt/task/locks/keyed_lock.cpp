@@ -286,10 +286,15 @@ LockWaiter* remove_held_lock(Task& task, std::uint64_t key) noexcept {
   return waiter;
 }
 
-void release_held_locks(Task& task) noexcept {
+unsigned count_held_locks(const Task& task) noexcept {
+  return task.is_marked(TaskMarks::kHoldsLocks) ? task.frame->details.held_count : 0;
+}
+
+void release_held_locks(Task& task, unsigned keep) noexcept {
   if (!task.is_marked(TaskMarks::kHoldsLocks)) return;
   RunDetails& details = task.frame->details;
-  while (LockWaiter* const waiter = details.held_locks) {
+  while (details.held_count > keep) {
+    LockWaiter* const waiter = details.held_locks;
     details.held_locks = waiter->also_held;
     --details.held_count;
     keyed_unlock(*waiter);

@@ -59,7 +59,8 @@ inline constexpr unsigned kMaxHeld = 64;
 void add_held_lock(Task& task, LockWaiter& waiter) noexcept;
 // Takes the lock of that key off the task's list. nullptr: the task does not hold it.
 LockWaiter* remove_held_lock(Task& task, std::uint64_t key) noexcept;
-// Releases the locks that a task still holds when it ends.
-void release_held_locks(Task& task) noexcept;
+unsigned count_held_locks(const Task& task) noexcept;
+// Releases the newest of the locks that a task holds, until it holds `keep`: all of them when it ends.
+void release_held_locks(Task& task, unsigned keep = 0) noexcept;
 
 }  // namespace janus

@@ -26,7 +26,7 @@ constexpr int kForbidden = -1;                      // EPERM; also the result of
 constexpr int kNoAccess = -13;                      // EACCES
 
 // The error for a write that took nothing. -1 is for cancelled writers alone.
-int error_of(long written) noexcept {
+int error_of_write(long written) noexcept {
   if (written == 0) return kNothingTaken;
   return written == kForbidden ? kNoAccess : static_cast<int>(written);
 }
@@ -122,7 +122,7 @@ int write_pieces(Task* task, LockWaiter& waiter, int fd, const char* bytes, std:
     const std::size_t piece = lends && count > share.left() ? share.left() : count;
     const Written written = write_piece(task, waiter, fd, bytes, piece);
     if (written.is_cancelled) return kCancelledCode;
-    if (written.bytes <= 0) return error_of(written.bytes);
+    if (written.bytes <= 0) return error_of_write(written.bytes);
     bytes += written.bytes;
     count -= static_cast<std::size_t>(written.bytes);
     if (count == 0 || !lends) continue;

@@ -41,8 +41,11 @@ struct NurseryTraits {
   bool has_leftovers = false;
   bool is_linked = false;  // in a list of its owner's frame; else only in the owner's chain of current nurseries
   bool is_published : 1 = false;
-  bool is_root : 1 = false;  // of janus_rt_run, or main's
-  bool has_current = false;  // made by janus_nursery_create
+  bool is_root : 1 = false;           // of janus_rt_run, or main's
+  bool ends_with_opener : 1 = false;  // only the call that belongs to its opening ends it, such as janus_nursery_await_all
+  // Of janus_fork_join, while the caller's own half runs: 1 + the number of locks that the task held before; else 0. By
+  // the owner only.
+  std::uint8_t own_half = 0;
   ErrorPolicy on_error = ErrorPolicy::kCancel;
   ExhaustionPolicy on_exhaustion = ExhaustionPolicy::kSuspend;
 };
@@ -63,7 +66,7 @@ struct alignas(64) Nursery : NurseryAlive {
   std::atomic<std::uint64_t> clean_epoch;  // neither it nor an ancestor was cancelled when epoch_of() was this
   Nursery* outer;                          // in the owner's list: the nursery opened before ...
   Nursery* inner;                          // ... and after
-  Nursery* previous_current;               // the nursery that was current before janus_nursery_create made this one
+  Nursery* previous_current;               // the nursery that was current before the call that made this one
   Task* records;                           // ended tasks whose result may be read
   std::atomic<bool> was_read;              // the result was read
   Outcome outcome;

@@ -79,18 +79,30 @@ void give_spare(Worker& worker, void* stack, void*) noexcept {
   janus_task_abandon(frame.frame_sp, code_of(frame.details.outcome));
 }
 
+// The locks that stay held: those that the task held before the half that ends by force, if it is one.
+unsigned locks_to_keep(const Task& task) noexcept {
+  const RunFrame& frame = *task.frame;
+  for (const Nursery* first : {frame.open, frame.details.published}) {
+    for (const Nursery* nursery = first; nursery != nullptr; nursery = nursery->outer)
+      if (nursery->traits.own_half != 0) return nursery->traits.own_half - 1u;
+  }
+  return 0;
+}
+
 // Runs on the spare stack, as the task.
 void end_on_spare(void* argument) noexcept {
   auto& task = *static_cast<Task*>(argument);
   fiber_hooks::after_switch(current_worker().fiber);
-  release_held_locks(task);  // its children may be waiting for them
+  release_held_locks(task, locks_to_keep(task));  // its children may be waiting for them
   (void)end_left_open(task, code_of(task.frame->details.outcome), true);
   leave_frames(task);
 }
 
-// Precondition: the task is marked as forced, and so has details.
-bool has_nurseries(const RunFrame& frame) noexcept {
-  return frame.open != nullptr || frame.current != nullptr || frame.details.published != nullptr;
+// Whether the task, or its half that ends, has nurseries to end. Precondition: the task is marked as forced, and so has
+// details.
+bool has_nurseries(const Task& task) noexcept {
+  const Nursery* const newest = newest_nursery(task);
+  return task.frame->current != nullptr || (newest != nullptr && newest->traits.own_half == 0);
 }
 
 // Sets the worker's words for a spare stack, which the caller enters. nullptr: there is none.
@@ -127,14 +139,14 @@ void mark_as_forced(Task& task, Outcome outcome, Cause cause) noexcept {
 
 [[noreturn]] void end_by_force(Task& task, Outcome outcome, Cause cause) noexcept {
   mark_as_forced(task, outcome, cause);
-  if (has_nurseries(*task.frame)) {
+  if (has_nurseries(task)) {
     Worker& worker = current_worker();
     void* const mine = worker.fiber;
     if (Stack* const spare = enter_spare_stack(worker, task)) {
       fiber_hooks::before_switch(mine, spare->fiber);
       janus_run_on_stack(spare->start, end_on_spare, &task);
     }
-    release_held_locks(task);
+    release_held_locks(task, locks_to_keep(task));
     (void)end_left_open(task, code_of(outcome), true);  // no spare stack: on this one, below the frames
   }
   leave_frames(task);
@@ -198,7 +210,7 @@ void contain(platform::Fault& fault, Worker& worker) noexcept {
   if (outcome == Outcome::kPanic) report_panic(*task, reason.text, &fault);
   mark_as_forced(*task, outcome, outcome == Outcome::kPanic ? reason.cause : Cause::kMemory);
   fault.resume_arg = reinterpret_cast<std::uint64_t>(task);
-  if (has_nurseries(*task->frame)) {
+  if (has_nurseries(*task)) {
     if (Stack* const spare = enter_spare_stack(worker, *task)) {
       fault.resume_ip = reinterpret_cast<std::uint64_t>(&fault_landing_on_spare);
       fault.resume_sp = reinterpret_cast<std::uint64_t>(spare->start) - 8;  // as after a call

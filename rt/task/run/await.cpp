@@ -155,11 +155,9 @@ void keep_unread(const Nursery& nursery, const Report& report, UnreadFailure& un
   // The newest first: the nurseries opened since the task last left its worker, then the earlier ones.
   link_current(frame);
   frame.current = nullptr;
-  const auto newest = [&]() noexcept {
-    return frame.open != nullptr ? frame.open : task.marks != 0 ? frame.details.published : nullptr;
-  };
   unsigned ended = 0;
-  while (Nursery* const nursery = newest()) {
+  while (Nursery* const nursery = newest_nursery(task)) {
+    if (nursery->traits.own_half != 0) break;
     if (++ended % price::kRecordsAtOnce == 0) let_others_run(task);
     if (cancel) cancel_nursery(&current_worker(), *nursery, Cause::kParent, Pace::kInParts);
     await_nursery(task, *nursery);

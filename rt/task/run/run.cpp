@@ -161,13 +161,16 @@ void leave_members(Task& task, RunFrame& frame) noexcept {
   task.has_migrated.store(false, std::memory_order_relaxed);
 }
 
-// Called after the task's frames were left without returning, maybe from a spare stack.
+}  // namespace
+
 void leave_abandoned_frames(const RunFrame& frame, std::uint64_t frame_sp) noexcept {
   Worker& worker = current_worker();
   if (frame.details.abandoned != nullptr) fiber_hooks::after_switch(worker.fiber);
   fiber_hooks::forget_frames(worker.stack->limit, reinterpret_cast<const std::byte*>(frame_sp));
   Scheduler::run_pending_action();
 }
+
+namespace {
 
 // The canary below a stack without a guard page was overwritten. No other task uses that memory, so this task is to
 // blame: it ends as after a stack overflow, unless it was ended by force already.

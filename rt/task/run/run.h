@@ -14,9 +14,16 @@ void run_from_base(Runnable* fresh) noexcept;
 template <Path kPath>
 void run_children(Task& self, Nursery& nursery) noexcept;
 void refuse_start(Runnable* fresh) noexcept;
+// Called after frames of the running task were left by force, maybe from a spare stack. `frame_sp`: where they ended.
+void leave_abandoned_frames(const RunFrame& frame, std::uint64_t frame_sp) noexcept;
 
-// Ends the nurseries that a task left open, innermost first; a failure there becomes the task's result, if that was 0
-// or more. Defined in rt/task/run/await.cpp, since a task that ends awaits nurseries, and a task that awaits runs
+// The nursery that the task has opened last and that is in a list, if any.
+inline Nursery* newest_nursery(const Task& task) noexcept {
+  const RunFrame& frame = *task.frame;
+  return frame.open != nullptr ? frame.open : task.marks != 0 ? frame.details.published : nullptr;
+}
+// Ends the nurseries that a task left open, innermost first, up to that of a fork whose own half ends; a failure there
+// becomes the result of the task or half, if that was 0 or more. Defined in rt/task/run/await.cpp, since a task that ends awaits nurseries, and a task that awaits runs
 // tasks; tests/layers lists this call. `unread`: receives the first such failure, for a report.
 struct UnreadFailure;
 std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel, UnreadFailure* unread = nullptr) noexcept;

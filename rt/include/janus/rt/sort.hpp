@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// janus/rt/sort.hpp: parallel_sort. A part of janus/rt.hpp. docs/decisions/0330
+//
+// Quicksort with the branchless partition of Edelkamp and Weiss (BlockQuicksort, 2016), and Peters' treatment of equal
+// elements (pattern-defeating quicksort, 2021); heapsort below a depth that only bad pivots reach. In place, in
+// O(n log n) comparisons. The two sides of a pivot are the halves of a fork_join.
+#ifndef JANUS_RT_SORT_HPP
+#define JANUS_RT_SORT_HPP
+
+#include <janus/rt/parallel.hpp>
+
+namespace janus {
+inline namespace v1 {
+
+namespace detail {
+
+template <class I, class Less>
+class Sorter {
+ public:
+  explicit Sorter(Less& less) noexcept : less_(less) {}
+
+  // `is_first`: no element stands before `first`; else that one is not greater than any of these.
+  Result<void> run(I first, std::ptrdiff_t count, unsigned depth, bool is_first) noexcept {
+    while (count > kFew) {
+      if (!pay(1)) return error_of(JANUS_CANCELLED);
+      if (depth-- == 0) return sort_heap(first, count);
+      move_pivot_to(first, count);
+      // Everything here that equals the pivot before is in its place.
+      if (!is_first && !less_(*(first + -1), *first)) {
+        const std::ptrdiff_t at = partition_equal(first, count);
+        if (at < 0) return error_of(JANUS_CANCELLED);
+        first = first + (at + 1);
+        count -= at + 1;
+        continue;
+      }
+      const std::ptrdiff_t at = partition(first, count);
+      if (at < 0) return error_of(JANUS_CANCELLED);
+      const I second = first + (at + 1);
+      const std::ptrdiff_t after = count - at - 1;
+      if (count > kOpsOfAPiece) {
+        auto [left, right] = fork_join([&] { return run(first, at, depth, is_first); },
+                                       [&] { return run(second, after, depth, false); });
+        return left.ok() ? right : left;
+      }
+      if (Result<void> left = run(first, at, depth, is_first); !left.ok()) return left;
+      first = second;
+      count = after;
+      is_first = false;
+    }
+    sort_few(first, count);
+    return {};
+  }
+
+  // Whether there is nothing to do.
+  bool is_sorted(I first, std::ptrdiff_t count) noexcept {
+    for (std::ptrdiff_t n = 1; n < count; ++n) {
+      if (n % kOpsOfAPiece == 0 && !pay(kOpsOfAPiece)) return false;
+      if (less_(*(first + n), *(first + (n - 1)))) return false;
+    }
+    return true;
+  }
+
+ private:
+  using T = std::remove_cvref_t<decltype(*std::declval<I>())>;
+
+  static constexpr std::ptrdiff_t kFew = 24;    // sorted by insertion
+  static constexpr std::ptrdiff_t kMany = 128;  // from here on the pivot is a median of nine
+  static constexpr std::ptrdiff_t kBlock = 64;  // elements that are compared before any is moved
+
+  static void swap(I a, I b) noexcept {
+    T moved(std::move(*a));
+    *a = std::move(*b);
+    *b = std::move(moved);
+  }
+
+  void sort_few(I first, std::ptrdiff_t count) noexcept {
+    for (std::ptrdiff_t n = 1; n < count; ++n) {
+      std::ptrdiff_t at = n;
+      if (!less_(*(first + at), *(first + (at - 1)))) continue;
+      T moved(std::move(*(first + at)));
+      do {
+        *(first + at) = std::move(*(first + (at - 1)));
+        --at;
+      } while (at > 0 && less_(moved, *(first + (at - 1))));
+      *(first + at) = std::move(moved);
+    }
+  }
+
+  void sift(I first, std::ptrdiff_t count, std::ptrdiff_t at) noexcept {
+    for (;;) {
+      std::ptrdiff_t child = 2 * at + 1;
+      if (child >= count) return;
+      if (child + 1 < count && less_(*(first + child), *(first + (child + 1)))) ++child;
+      if (!less_(*(first + at), *(first + child))) return;
+      swap(first + at, first + child);
+      at = child;
+    }
+  }
+  [[gnu::cold, gnu::noinline]] Result<void> sort_heap(I first, std::ptrdiff_t count) noexcept {
+    for (std::ptrdiff_t n = count / 2; n > 0; --n) {
+      if (!pay(1)) return error_of(JANUS_CANCELLED);
+      sift(first, count, n - 1);
+    }
+    for (std::ptrdiff_t n = count - 1; n > 0; --n) {
+      if (!pay(1)) return error_of(JANUS_CANCELLED);
+      swap(first, first + n);
+      sift(first, n, 0);
+    }
+    return {};
+  }
+
+  // Puts the median of three at `b`.
+  void sort_three(I a, I b, I c) noexcept {
+    if (less_(*b, *a)) swap(a, b);
+    if (!less_(*c, *b)) return;
+    swap(b, c);
+    if (less_(*b, *a)) swap(a, b);
+  }
+  void move_pivot_to(I first, std::ptrdiff_t count) noexcept {
+    const std::ptrdiff_t half = count / 2;
+    const I middle = first + half, last = first + (count - 1);
+    if (count < kMany) return sort_three(middle, first, last);
+    sort_three(first, middle, last);
+    sort_three(first + 1, middle + -1, last + -1);
+    sort_three(first + 2, middle + 1, last + -2);
+    sort_three(middle + -1, middle, middle + 1);
+    swap(first, middle);
+  }
+
+  // Partitions by *first, the pivot: what is less goes before it. Returns its new index; -1: the task was cancelled, and
+  // the elements are in any order.
+  std::ptrdiff_t partition(I first, std::ptrdiff_t count) noexcept {
+    T pivot(std::move(*first));
+    std::ptrdiff_t low = 1, high = count;  // what is not compared yet
+    unsigned char lefts[kBlock], rights[kBlock];
+    std::ptrdiff_t left_base = low, right_base = high;
+    std::size_t left_begin = 0, left_count = 0, right_begin = 0, right_count = 0;
+    while (low < high) {
+      if (!pay(kBlock)) return *first = std::move(pivot), -1;
+      const std::ptrdiff_t unknown = high - low;
+      std::ptrdiff_t left = left_count != 0 ? 0 : right_count != 0 ? unknown : unknown / 2;
+      std::ptrdiff_t right = right_count != 0 ? 0 : unknown - left;
+      if (left > kBlock) left = kBlock;
+      if (right > kBlock) right = kBlock;
+      const I at_low = first + low, at_high = first + high;
+      if (left == kBlock) {
+        for (std::ptrdiff_t n = 0; n < kBlock; ++n) {
+          lefts[left_count] = static_cast<unsigned char>(n);
+          left_count += !less_(*(at_low + n), pivot);
+        }
+      } else {
+        for (std::ptrdiff_t n = 0; n < left; ++n) {
+          lefts[left_count] = static_cast<unsigned char>(n);
+          left_count += !less_(*(at_low + n), pivot);
+        }
+      }
+      low += left;
+      if (right == kBlock) {
+        for (std::ptrdiff_t n = 1; n <= kBlock; ++n) {
+          rights[right_count] = static_cast<unsigned char>(n);
+          right_count += static_cast<bool>(less_(*(at_high + -n), pivot));
+        }
+      } else {
+        for (std::ptrdiff_t n = 1; n <= right; ++n) {
+          rights[right_count] = static_cast<unsigned char>(n);
+          right_count += static_cast<bool>(less_(*(at_high + -n), pivot));
+        }
+      }
+      high -= right;
+      const std::size_t both = left_count < right_count ? left_count : right_count;
+      exchange(first + left_base, first + right_base, lefts + left_begin, rights + right_begin, both);
+      left_count -= both;
+      right_count -= both;
+      left_begin = left_count != 0 ? left_begin + both : 0;
+      right_begin = right_count != 0 ? right_begin + both : 0;
+      if (left_count == 0) left_base = low;
+      if (right_count == 0) right_base = high;
+    }
+    // Those that found no partner, the outermost last.
+    while (left_count != 0) swap(first + (left_base + lefts[left_begin + --left_count]), first + --high);
+    if (high < low) low = high;
+    while (right_count != 0) swap(first + (right_base - rights[right_begin + --right_count]), first + low++);
+    *first = std::move(*(first + (low - 1)));
+    *(first + (low - 1)) = std::move(pivot);
+    return low - 1;
+  }
+
+  // Exchanges `count` elements of the left block with as many of the right one, as a cycle: a move less for each.
+  static void exchange(I left, I right, const unsigned char* lefts, const unsigned char* rights,
+                       std::size_t count) noexcept {
+    if (count == 0) return;
+    T moved(std::move(*(left + lefts[0])));
+    *(left + lefts[0]) = std::move(*(right + -static_cast<std::ptrdiff_t>(rights[0])));
+    for (std::size_t n = 1; n < count; ++n) {
+      *(right + -static_cast<std::ptrdiff_t>(rights[n - 1])) = std::move(*(left + lefts[n]));
+      *(left + lefts[n]) = std::move(*(right + -static_cast<std::ptrdiff_t>(rights[n])));
+    }
+    *(right + -static_cast<std::ptrdiff_t>(rights[count - 1])) = std::move(moved);
+  }
+
+  // No element is less than *first: puts those that equal it in front. Returns the index of the last of them, or -1.
+  std::ptrdiff_t partition_equal(I first, std::ptrdiff_t count) noexcept {
+    T pivot(std::move(*first));
+    std::ptrdiff_t equal = 1;
+    for (std::ptrdiff_t n = 1; n < count; ++n) {
+      if (n % kOpsOfAPiece == 0 && !pay(kOpsOfAPiece)) return *first = std::move(pivot), -1;
+      if (!less_(pivot, *(first + n))) swap(first + n, first + equal++);
+    }
+    *first = std::move(pivot);
+    return equal - 1;
+  }
+
+  Less& less_;
+};
+
+}  // namespace detail
+
+// Sorts the range in place, by `less`, or by `<`; equal elements come in any order. Elements are moved, without throwing.
+// `less` is a strict weak ordering, and is called by several tasks at the same time. Costs at most some 2 ops for each
+// comparison. If `less` panics, or the caller is cancelled (JANUS_CANCELLED), the elements are in any order; after a
+// panic one of them may have been left moved-from. Tasks only, as parallel_for.
+template <class R, class Less>
+Result<void> parallel_sort(R&& range, Less&& less) noexcept {
+  detail::check_range<R>();
+  if constexpr (detail::RandomAccess<R>) {
+    using I = detail::IteratorOf<R>;
+    using T = std::remove_cvref_t<detail::ElementOf<R>>;
+    static_assert(std::is_same_v<detail::ElementOf<R>, T&>, "janus: parallel_sort needs elements that can be changed");
+    constexpr bool kCompares = std::is_invocable_r_v<bool, Less&, const T&, const T&>;
+    static_assert(kCompares, "janus: parallel_sort: the comparison takes two elements and returns a bool");
+    static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T>,
+                  "janus: parallel_sort moves elements, which must be noexcept");
+    if constexpr (kCompares && std::is_same_v<detail::ElementOf<R>, T&>) {
+      const I first = detail::begin_of(range);
+      const std::ptrdiff_t count = detail::end_of(range) - first;
+      detail::Sorter<I, std::remove_reference_t<Less>> sorter(less);
+      if (count < 2 || sorter.is_sorted(first, count)) return {};
+      unsigned depth = 0;
+      for (std::ptrdiff_t n = count; n > 1; n /= 2) depth += 2;
+      return sorter.run(first, count, depth, true);
+    }
+  }
+}
+template <class R>
+Result<void> parallel_sort(R&& range) noexcept {
+  return parallel_sort(
+      std::forward<R>(range), [](const auto& a, const auto& b) requires requires { a < b; } { return a < b; });
+}
+
+}  // namespace v1
+}  // namespace janus
+
+#endif  // JANUS_RT_SORT_HPP

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/run/fork.cpp — two functions at the same time: one is called by the task, the other is a child.
+//
+// The call can be abandoned, as that of a task's function: while it runs, the task's frame names the call's own frame
+// as the one to return to, and the nursery of the fork, whose `own_half` is set, parts what the half has opened from
+// what the task had opened before. docs/decisions/0330
+#include "rt/task/run/fork.h"
+
+#include <arch/task_call.h>
+#include "rt/base/order_hooks.h"
+#include "rt/mem/stack_canary.h"
+#include "rt/task/locks/keyed_lock.h"
+#include "rt/task/nurseries/open.h"
+#include "rt/task/record/panic.h"
+#include "rt/task/record/runtime.h"
+#include "rt/task/run/await.h"
+#include "rt/task/run/run.h"
+#include "rt/task/stacks/panic_report.h"
+#include "rt/task/wait/cancel.h"
+#include "rt/task/wait/children.h"
+
+namespace janus {
+
+namespace {
+
+// The task goes on after a half of it that was ended by force.
+Report forgive(Task& self) noexcept {
+  RunDetails& details = self.frame->details;
+  const Report end = {details.outcome, 1, details.outcome == Outcome::kBudget ? -3 : -2, self.id, false, details.cause};
+  details.abandoned = nullptr;
+  details.outcome = Outcome::kPending;
+  details.cause = Cause::kNone;
+  self.marks &= static_cast<std::uint8_t>(~TaskMarks::kWasForced);
+  return end;
+}
+
+// The caller's half has ended with `code`: ends what it has left open, and tells how it ended.
+[[gnu::noinline, gnu::cold]] Report end_own_half(Task& self, Nursery& nursery, std::int64_t code) noexcept {
+  const bool was_forced = self.is_marked(TaskMarks::kWasForced);
+  Report end = {Outcome::kSuccess, 0, code, self.id, false, Cause::kNone};
+  if (was_forced) {
+    leave_abandoned_frames(*self.frame, self.frame->frame_sp);
+    release_held_locks(self, nursery.traits.own_half - 1u);
+    end = forgive(self);
+  }
+  code = end_left_open(self, code, code < 0);
+  if (!canary_intact(current_worker().stack)) {
+    renew_canary(current_worker().stack);
+    if (!was_forced) {
+      report_panic(self, "stack overflow, found by its canary", nullptr);
+      return {Outcome::kPanic, 1, -2, self.id, false, Cause::kStackOverflow};
+    }
+  }
+  if (was_forced || code >= 0) return end;
+  if (code == -1 && is_cancelled(self)) return {Outcome::kCancelled, 0, code, self.id, true, cause_of_cancel(self)};
+  return {Outcome::kFailed, 1, code, self.id, false, Cause::kNone};
+}
+
+// Ends the fork after its own half.
+[[gnu::noinline]] bool await_other(Task& self, Nursery& nursery, const Report& own, ForkEnds& ends) noexcept {
+  await_nursery(self, nursery);
+  const Report other = report_of(nursery);
+  destroy_nursery(&current_worker(), nursery);
+  if (own.outcome == Outcome::kSuccess && other.outcome == Outcome::kSuccess) return true;
+  ends = {own, other};
+  return false;
+}
+
+}  // namespace
+
+template <Path kPath>
+bool call_and_await(Task& self, Nursery& nursery, TaskFn own, void* arg, ForkEnds& ends) noexcept {
+  RunFrame& frame = *self.frame;
+  const std::uint64_t outer_sp = frame.frame_sp;
+  frame.current = nullptr;
+  nursery.traits.own_half = static_cast<std::uint8_t>(self.marks == 0 ? 1 : 1 + count_held_locks(self));
+  const std::int64_t code = janus_task_call(own, arg, &frame.frame_sp);
+  Report end = {Outcome::kSuccess, 0, 0, 0, false, Cause::kNone};
+  if (kPath == Path::kGeneral || code < 0 || frame.open != &nursery || frame.current != nullptr) [[unlikely]]
+    end = end_own_half(self, nursery, code);
+  nursery.traits.own_half = 0;
+  frame.frame_sp = outer_sp;
+  frame.current = nursery.previous_current;
+  if constexpr (kPath == Path::kFast) {
+    nursery.alive.store(Nursery::kClosing, std::memory_order_release);
+    run_children<kPath>(self, nursery);
+    Worker& worker = current_worker();
+    if (is_at_home(nursery, worker) && nursery.local_count == 0 && end.outcome == Outcome::kSuccess &&
+        !self.is_marked(TaskMarks::kSawCancel) && !is_cancelled(nursery) && nursery.life().end_alone() &&
+        !nursery.traits.has_leftovers && frame.open == &nursery) [[likely]] {
+      order_hooks::acquire(&nursery);
+      frame.open = nursery.outer;
+      if (frame.open != nullptr) frame.open->inner = nullptr;
+      recycle(worker, nursery);
+      return true;
+    }
+  }
+  return await_other(self, nursery, end, ends);
+}
+template bool call_and_await<Path::kGeneral>(Task&, Nursery&, TaskFn, void*, ForkEnds&) noexcept;
+template bool call_and_await<Path::kFast>(Task&, Nursery&, TaskFn, void*, ForkEnds&) noexcept;
+
+}  // namespace janus
