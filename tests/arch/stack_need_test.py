@@ -35,11 +35,12 @@ POINTERS = [
     (r'^janus::DeterministicScheduler::wait_for_somebody\(', ['janus::IdleWorkers::wake_one']),
     (r'^janus::PoolCharge::reclaim\(', ['janus::StackReserve::trim']),
     (r'take_over_tagged\(', ['janus::Accounts::flows_into']),
+    (r'fork_slow\(', ['bool janus::call_and_await<(janus::Path)0>', 'bool janus::call_and_await<(janus::Path)1>']),
     (r'await_slow\(', ['long janus::await_current<(janus::Path)0>', 'long janus::await_current<(janus::Path)1>']),
     (r'janus::StackReserve::forget_records\(', []),  # used under a sanitizer only
     (r'::finish\(', []),  # destroys what a C++ task left
     (r'^janus_(task_call|run_on_stack|fiber_entry|fiber_cleanup|jump_back|thread_main)$', []),
-    (r'cause_of\(|what_for\(', []),  # a jump table in a function without a frame
+    (r'cause_of\(|what_for\(|end_own_half\(', []),  # a jump table in a function without a frame
     (r'janus::kernel::Once::run<', ['janus::kernel::read_mask']),
     (r'kernel::.*\bhandle\(', []),  # a signal handler, on a stack of its own
     (r'platform::.*\bread_ns\(', 256),  # the kernel's clock in the vDSO
