@@ -69,15 +69,50 @@ FUNC(janus_task_call)
     .cfi_endproc
     .size   janus_task_call, . - janus_task_call
 
-// const uint32_t: the offset in janus_task_call at which the function is called, for the fault handler.
+// int64_t janus_half_call(int64_t (*fn)(void*), void* arg, uint64_t* frame_sp)      rdi, rsi, rdx
+// In janus_task_call's section: if it is abandoned, it ends there, with the default control words.
+    .p2align 4
+    .globl  janus_half_call
+    .hidden janus_half_call
+    .type   janus_half_call, @function
+janus_half_call:
+    .cfi_startproc
+    sub     $FRAME_BYTES, %rsp
+    .cfi_adjust_cfa_offset FRAME_BYTES
+    mov     %rbp, JANUS_TASK_FRAME_RBP(%rsp)
+    lea     JANUS_TASK_FRAME_RBP(%rsp), %rbp
+    .cfi_offset DWARF_RBP, CFA_OFFSET(RBP)
+    movl    $JANUS_MXCSR_DEFAULT, JANUS_TASK_FRAME_MXCSR(%rsp)
+    movw    $JANUS_FCW_DEFAULT, JANUS_TASK_FRAME_FCW(%rsp)
+    mov     %rbx, JANUS_TASK_FRAME_RBX(%rsp)
+    mov     %r12, JANUS_TASK_FRAME_R12(%rsp)
+    mov     %r13, JANUS_TASK_FRAME_R13(%rsp)
+    mov     %r14, JANUS_TASK_FRAME_R14(%rsp)
+    mov     %r15, JANUS_TASK_FRAME_R15(%rsp)
+    mov     %rsp, (%rdx)
+    mov     %rdi, %rax
+    mov     %rsi, %rdi
+.Lcall_half:
+    call    *%rax
+    mov     JANUS_TASK_FRAME_RBP(%rsp), %rbp
+    .cfi_restore DWARF_RBP
+    add     $FRAME_BYTES, %rsp
+    .cfi_adjust_cfa_offset -FRAME_BYTES
+    ret
+    .cfi_endproc
+    .size   janus_half_call, . - janus_half_call
+
+// const uint32_t: the offsets in janus_task_call's section at which it and janus_half_call call the function, for the
+// fault handler.
     .pushsection .rodata.janus_task_call_fn_at, "a", @progbits
     .globl  janus_task_call_fn_at
     .hidden janus_task_call_fn_at
     .type   janus_task_call_fn_at, @object
-    .size   janus_task_call_fn_at, 4
+    .size   janus_task_call_fn_at, 8
     .p2align 2
 janus_task_call_fn_at:
     .long   .Lcall_fn - janus_task_call
+    .long   .Lcall_half - janus_task_call
     .popsection
 
 // void janus_task_abandon(uint64_t frame_sp, int64_t value)      rdi, rsi. In janus_task_call's section: it ends there.

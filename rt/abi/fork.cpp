@@ -99,7 +99,7 @@ extern "C" {
   if (nursery == nullptr) [[unlikely]]
     return fork_slow(me, nullptr, {own, own_arg, other, other_arg, results});
   const std::uint8_t stack_class = runtime_of(*me.worker).options.stack_class;
-  Task* const child = spawn<Path::kFast>(me.worker, *nursery, other, other_arg, {stack_class, 0}).value;
+  Task* const child = spawn<Path::kFast, true>(me.worker, *nursery, other, other_arg, {stack_class, 0}).value;
   if (child == nullptr) [[unlikely]]
     return fork_slow(me, nursery, {own, own_arg, other, other_arg, results});
   me.worker->scheduler->push_fresh<Path::kFast>(*me.worker, child);

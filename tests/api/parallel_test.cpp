@@ -92,17 +92,17 @@ TASK_TEST(parallel_for, is_cancelled_with_its_caller) {
   CHECK_LT(ran.load(), 1'000'000'000);
 }
 
-TASK_TEST(parallel_for, an_element_costs_an_op) {
+TASK_TEST(parallel_for, elements_and_forks_cost_ops) {
   janus_budget budget = JANUS_BUDGET_ALL;
   budget.ops = 1 << 20;
   budget.memory = 4 << 20;
   Nursery nursery({.budget = budget});
   auto task = nursery.spawn([] {
     const std::uint32_t before = janus_budget_get_current().ops;
-    CHECK(parallel_for(Numbers{0, 10'000}, 10'000, [](auto) {}).ok());
+    CHECK(parallel_for(Numbers{0, 160'000}, 160'000, [](auto) {}).ok());
     const std::uint32_t alone = before - janus_budget_get_current().ops;
     CHECK(alone >= 10'000 && alone < 10'100);
-    CHECK(parallel_for(Numbers{0, 10'000}, 1000, [](auto) {}).ok());  // 16 pieces, 15 forks
+    CHECK(parallel_for(Numbers{0, 160'000}, 16'000, [](auto) {}).ok());  // 16 pieces, 15 forks
     return before - alone - janus_budget_get_current().ops;
   });
   const auto split = task.join();

@@ -21,6 +21,7 @@ OPERATIONS = {
     "run": "taking a task from the deque, running an empty function, its end",
     "nursery": "janus_nursery_create and janus_nursery_await_all, no child",
     "scope_of_one": "the same with one child",
+    "fork": "janus_fork_join of two empty functions",
     "check": "janus_yield_check",
     "loop_check": "JANUS_LOOP_CHECK",
     "send": "janus_channel_send into a buffer with room",

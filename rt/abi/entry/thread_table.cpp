@@ -47,7 +47,7 @@ bool push_current_of_thread(Nursery& nursery) noexcept {
   LockGuard guard(threads_lock);
   ThreadEntry* const entry = entry_of_thread();
   if (entry == nullptr) return false;
-  nursery.traits.ends_with_opener = true;
+  nursery.traits.scope = NurseryTraits::kScoped;
   nursery.previous_current = entry->current;
   entry->current = &nursery;
   return true;

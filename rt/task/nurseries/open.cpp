@@ -138,13 +138,10 @@ namespace {
 
 namespace {
 
-// Opens a nursery of the running task with default options and `traits`, in no list yet.
-template <Path kPath>
-[[gnu::always_inline]] inline OrError<Nursery*> open_unlisted(Worker& worker, Task& owner,
-                                                              NurseryTraits traits) noexcept {
+// Opens a nursery of the running task, as its current one or for a fork. Fast path: is_ready_to_open() holds.
+template <Path kPath, bool kIsFork>
+[[gnu::always_inline]] inline OrError<Nursery*> open_scoped(Worker& worker, Task& owner) noexcept {
   constexpr bool kIsFast = kPath == Path::kFast;
-  if (kIsFast && !is_ready_to_open(worker, owner)) [[unlikely]]
-    return nullptr;
   Runtime& runtime = runtime_of(worker);
   if (!kIsFast && !pay_for_record(runtime, owner.account, sizeof(Nursery)))
     return Failed{with_why(kErrorBudget, Why::kMemory)};
@@ -154,42 +151,43 @@ template <Path kPath>
     refund_record(runtime, owner.account, sizeof(Nursery));
     return taken;
   }
+  Nursery* const nursery = taken.value;
+  NurseryTraits traits;
+  traits.scope = NurseryTraits::kScoped;
+  traits.is_linked = kIsFork;
+  traits.on_error = kIsFork ? ErrorPolicy::kCollect : ErrorPolicy::kCancel;
   traits.draws = traits.has_leftovers = !kIsFast && owner.account != runtime.root_account;
-  const std::uint32_t alive = init_nursery(*taken.value, owner.account, traits);
-  taken.value->previous_current = owner.frame->current;
-  attach_to_owner(*taken.value, worker, owner, alive);
-  return taken;
+  const std::uint32_t alive = init_nursery(*nursery, owner.account, traits);
+  RunFrame& frame = *owner.frame;
+  if constexpr (kIsFork) {
+    link_nursery(frame.open, *nursery);
+  } else {
+    nursery->previous_current = frame.current;
+    frame.current = nursery;
+  }
+  attach_to_owner(*nursery, worker, owner, alive);
+  if constexpr (!kIsFast) pass_cancel_on(nursery, worker, owner);
+  return nursery;
 }
 
 }  // namespace
 
 template <Path kPath>
 OrError<Nursery*> open_current(Worker& worker, Task& owner) noexcept {
-  NurseryTraits traits;
-  traits.ends_with_opener = true;
-  const OrError<Nursery*> nursery = open_unlisted<kPath>(worker, owner, traits);
-  if (nursery.value == nullptr) [[unlikely]]
-    return nursery;
-  owner.frame->current = nursery.value;
-  if constexpr (kPath == Path::kGeneral) pass_cancel_on(nursery.value, worker, owner);
-  return nursery;
+  if (kPath == Path::kFast && !is_ready_to_open(worker, owner)) [[unlikely]]
+    return nullptr;
+  return open_scoped<kPath, false>(worker, owner);
 }
 template OrError<Nursery*> open_current<Path::kGeneral>(Worker& worker, Task& owner) noexcept;
 template OrError<Nursery*> open_current<Path::kFast>(Worker& worker, Task& owner) noexcept;
 
 template <Path kPath>
 OrError<Nursery*> open_fork(Worker& worker, Task& owner) noexcept {
-  NurseryTraits traits;
-  traits.ends_with_opener = true;
-  traits.is_linked = true;
-  traits.on_error = ErrorPolicy::kCollect;
   RunFrame& frame = *owner.frame;
-  if (frame.current != nullptr) [[unlikely]]
-    link_current(frame);
-  const OrError<Nursery*> nursery = open_unlisted<kPath>(worker, owner, traits);
-  if (nursery.value != nullptr) [[likely]]
-    link_nursery(frame.open, *nursery.value);
-  return nursery;
+  if (kPath == Path::kFast && (frame.current != nullptr || !is_ready_to_open(worker, owner))) [[unlikely]]
+    return nullptr;
+  if (kPath == Path::kGeneral && frame.current != nullptr) link_current(frame);
+  return open_scoped<kPath, true>(worker, owner);
 }
 template OrError<Nursery*> open_fork<Path::kGeneral>(Worker& worker, Task& owner) noexcept;
 template OrError<Nursery*> open_fork<Path::kFast>(Worker& worker, Task& owner) noexcept;

@@ -23,7 +23,7 @@ OrError<Nursery*> open_nursery(Runtime& runtime, Task* owner, const NurseryOptio
 template <Path kPath>
 OrError<Nursery*> open_current(Worker& worker, Task& owner) noexcept;
 // For janus_fork_join: opens a nursery of the running task that collects failures, in the list of its frame. Fast path:
-// as for open_current().
+// as for open_current(), and for a task without a current nursery.
 template <Path kPath>
 OrError<Nursery*> open_fork(Worker& worker, Task& owner) noexcept;
 // Gives the record of a nursery that has ended back to the pool. Precondition: the nursery is in no list and has no

@@ -37,9 +37,11 @@ OrError<void*> take_record(Runtime& runtime, Worker* worker, bool has_paid) noex
 }
 
 // Whether spawn<kFast>() can proceed.
+template <bool kIsFirst>
 [[gnu::always_inline]] inline bool is_ready_to_spawn(const Worker& worker, const Nursery& nursery) noexcept {
-  return is_at_home(nursery, worker) && nursery.alive.load(std::memory_order_relaxed) == Nursery::kAlive &&
-         worker.counters.spawned.read() != worker.ids.end && Slab::hot(worker.tasks) != nullptr;
+  const bool is_ready =
+      kIsFirst || (is_at_home(nursery, worker) && nursery.alive.load(std::memory_order_relaxed) == Nursery::kAlive);
+  return is_ready && worker.counters.spawned.read() != worker.ids.end && Slab::hot(worker.tasks) != nullptr;
 }
 
 // Counts a spawned task, and returns its number.
@@ -76,13 +78,15 @@ void launch(Worker* worker, Task& task) noexcept {
   scheduler.sched_point();
 }
 
-template <Path kPath>
+template <Path kPath, bool kIsFirst>
 OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options) noexcept {
   constexpr bool kIsFast = kPath == Path::kFast;
-  if (kIsFast && !is_ready_to_spawn(*worker, nursery)) [[unlikely]]
+  if (kIsFast && !is_ready_to_spawn<kIsFirst>(*worker, nursery)) [[unlikely]]
     return nullptr;
   Runtime& runtime = kIsFast ? runtime_of(*worker) : *nursery.runtime;
-  if (!count_child_in<kPath>(worker, nursery)) [[unlikely]] {
+  if constexpr (kIsFirst) {
+    nursery.local_count = 1;
+  } else if (!count_child_in<kPath>(worker, nursery)) [[unlikely]] {
     if constexpr (kIsFast) return nullptr;
     return Failed{why_closed(nursery)};
   }
@@ -118,5 +122,6 @@ OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, con
 }
 template OrError<Task*> spawn<Path::kGeneral>(Worker*, Nursery&, TaskFn, void*, const SpawnOptions&) noexcept;
 template OrError<Task*> spawn<Path::kFast>(Worker*, Nursery&, TaskFn, void*, const SpawnOptions&) noexcept;
+template OrError<Task*> spawn<Path::kFast, true>(Worker*, Nursery&, TaskFn, void*, const SpawnOptions&) noexcept;
 
 }  // namespace janus

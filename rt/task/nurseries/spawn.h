@@ -18,7 +18,8 @@ struct SpawnOptions {
 // Makes a task and counts it in its nursery; launch() queues it. If it fails, the nursery is unchanged. `worker`
 // nullptr: the caller is a thread outside tasks. The fast path is for tasks without budget, name or flags, on the home
 // worker of a nursery that charges no spawns; it returns nullptr, without an error, if the general path must be taken.
-template <Path kPath>
+// `kIsFirst`, on the fast path only: the task has just opened the nursery on its fast path.
+template <Path kPath, bool kIsFirst = false>
 OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options) noexcept;
 // Queues a task that spawn() has made. The task may have ended when this returns.
 void launch(Worker* worker, Task& task) noexcept;

@@ -33,6 +33,9 @@ enum class ExhaustionPolicy : std::uint8_t { kSuspend, kFail, kDeny };
 
 // Properties of a nursery; all of them are set at once when it is opened.
 struct NurseryTraits {
+  static constexpr std::uint8_t kScoped = 1, kOwnHalf = 2;
+  bool is_of_own_half() const noexcept { return scope >= kOwnHalf; }
+
   bool draws = false;  // `account` is not the root's: every spawn is charged
   bool owns_account : 1 = false;
   bool reclaims_blocks : 1 = false;  // with an account of its own: blocks that are charged to it at the end are freed
@@ -41,11 +44,10 @@ struct NurseryTraits {
   bool has_leftovers = false;
   bool is_linked = false;  // in a list of its owner's frame; else only in the owner's chain of current nurseries
   bool is_published : 1 = false;
-  bool is_root : 1 = false;           // of janus_rt_run, or main's
-  bool ends_with_opener : 1 = false;  // only the call that belongs to its opening ends it, such as janus_nursery_await_all
-  // Of janus_fork_join, while the caller's own half runs: 1 + the number of locks that the task held before; else 0. By
-  // the owner only.
-  std::uint8_t own_half = 0;
+  bool is_root : 1 = false;  // of janus_rt_run, or main's
+  // 0, or kScoped: only the call that belongs to its opening ends it, as janus_nursery_await_all. By the owner: of
+  // janus_fork_join, while the caller's own half runs, kOwnHalf and the number of locks that the task held before.
+  std::uint8_t scope = 0;
   ErrorPolicy on_error = ErrorPolicy::kCancel;
   ExhaustionPolicy on_exhaustion = ExhaustionPolicy::kSuspend;
 };
@@ -66,7 +68,7 @@ struct alignas(64) Nursery : NurseryAlive {
   std::atomic<std::uint64_t> clean_epoch;  // neither it nor an ancestor was cancelled when epoch_of() was this
   Nursery* outer;                          // in the owner's list: the nursery opened before ...
   Nursery* inner;                          // ... and after
-  Nursery* previous_current;               // the nursery that was current before the call that made this one
+  Nursery* previous_current;               // the nursery that was current before janus_nursery_create made this one
   Task* records;                           // ended tasks whose result may be read
   std::atomic<bool> was_read;              // the result was read
   Outcome outcome;

@@ -53,7 +53,8 @@ bool is_runtimes_own(const platform::Fault& fault, Worker& worker) noexcept {
   if (fault.has_address && runtime_of(worker).stacks.in_guard(stack, reinterpret_cast<const std::byte*>(fault.address)))
     return false;
   std::uint64_t ip = fault.ip;
-  if (ip == as_number(reinterpret_cast<const void*>(&janus_task_call)) + janus_task_call_fn_at) return false;
+  for (const std::uint32_t at : janus_task_call_fn_at)
+    if (ip == as_number(reinterpret_cast<const void*>(&janus_task_call)) + at) return false;
   // The mem* functions have no frames, so their return address is on top of the stack.
   if (is_between(ip, janus_memory_text, janus_text)) ip = *reinterpret_cast<const std::uint64_t*>(fault.sp);
   return is_between(ip, janus_text, janus_text_end);

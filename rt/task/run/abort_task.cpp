@@ -84,7 +84,7 @@ unsigned locks_to_keep(const Task& task) noexcept {
   const RunFrame& frame = *task.frame;
   for (const Nursery* first : {frame.open, frame.details.published}) {
     for (const Nursery* nursery = first; nursery != nullptr; nursery = nursery->outer)
-      if (nursery->traits.own_half != 0) return nursery->traits.own_half - 1u;
+      if (nursery->traits.is_of_own_half()) return nursery->traits.scope - unsigned{NurseryTraits::kOwnHalf};
   }
   return 0;
 }
@@ -102,7 +102,7 @@ void end_on_spare(void* argument) noexcept {
 // details.
 bool has_nurseries(const Task& task) noexcept {
   const Nursery* const newest = newest_nursery(task);
-  return task.frame->current != nullptr || (newest != nullptr && newest->traits.own_half == 0);
+  return task.frame->current != nullptr || (newest != nullptr && !newest->traits.is_of_own_half());
 }
 
 // Sets the worker's words for a spare stack, which the caller enters. nullptr: there is none.

@@ -157,7 +157,7 @@ void keep_unread(const Nursery& nursery, const Report& report, UnreadFailure& un
   frame.current = nullptr;
   unsigned ended = 0;
   while (Nursery* const nursery = newest_nursery(task)) {
-    if (nursery->traits.own_half != 0) break;
+    if (nursery->traits.is_of_own_half()) break;
     if (++ended % price::kRecordsAtOnce == 0) let_others_run(task);
     if (cancel) cancel_nursery(&current_worker(), *nursery, Cause::kParent, Pace::kInParts);
     await_nursery(task, *nursery);

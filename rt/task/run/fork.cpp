@@ -2,7 +2,7 @@
 // rt/task/run/fork.cpp — two functions at the same time: one is called by the task, the other is a child.
 //
 // The call can be abandoned, as that of a task's function: while it runs, the task's frame names the call's own frame
-// as the one to return to, and the nursery of the fork, whose `own_half` is set, parts what the half has opened from
+// as the one to return to, and the nursery of the fork, whose `scope` says so, parts what the half has opened from
 // what the task had opened before. docs/decisions/0330
 #include "rt/task/run/fork.h"
 
@@ -23,6 +23,12 @@ namespace janus {
 
 namespace {
 
+// What the task's frame had before its half began.
+struct Before {
+  std::uint64_t frame_sp;
+  Nursery* current;
+};
+
 // The task goes on after a half of it that was ended by force.
 Report forgive(Task& self) noexcept {
   RunDetails& details = self.frame->details;
@@ -40,7 +46,7 @@ Report forgive(Task& self) noexcept {
   Report end = {Outcome::kSuccess, 0, code, self.id, false, Cause::kNone};
   if (was_forced) {
     leave_abandoned_frames(*self.frame, self.frame->frame_sp);
-    release_held_locks(self, nursery.traits.own_half - 1u);
+    release_held_locks(self, nursery.traits.scope - unsigned{NurseryTraits::kOwnHalf});
     end = forgive(self);
   }
   code = end_left_open(self, code, code < 0);
@@ -56,7 +62,15 @@ Report forgive(Task& self) noexcept {
   return {Outcome::kFailed, 1, code, self.id, false, Cause::kNone};
 }
 
-// Ends the fork after its own half.
+// From here on the task itself is the one that runs.
+[[gnu::always_inline]] inline void leave_own_half(RunFrame& frame, Nursery& nursery, const Before& before) noexcept {
+  nursery.traits.scope = NurseryTraits::kScoped;
+  frame.frame_sp = before.frame_sp;
+  if (before.current != nullptr) [[unlikely]]
+    frame.current = before.current;
+}
+
+// Awaits the other half, and destroys the nursery.
 [[gnu::noinline]] bool await_other(Task& self, Nursery& nursery, const Report& own, ForkEnds& ends) noexcept {
   await_nursery(self, nursery);
   const Report other = report_of(nursery);
@@ -66,36 +80,39 @@ Report forgive(Task& self) noexcept {
   return false;
 }
 
+// Ends the fork after its own half, which has returned `code` or was abandoned.
+[[gnu::noinline]] bool end_fork(Task& self, Nursery& nursery, std::int64_t code, const Before& before,
+                                ForkEnds& ends) noexcept {
+  const Report own = end_own_half(self, nursery, code);
+  leave_own_half(*self.frame, nursery, before);
+  return await_other(self, nursery, own, ends);
+}
+
 }  // namespace
 
 template <Path kPath>
 bool call_and_await(Task& self, Nursery& nursery, TaskFn own, void* arg, ForkEnds& ends) noexcept {
   RunFrame& frame = *self.frame;
-  const std::uint64_t outer_sp = frame.frame_sp;
-  frame.current = nullptr;
-  nursery.traits.own_half = static_cast<std::uint8_t>(self.marks == 0 ? 1 : 1 + count_held_locks(self));
-  const std::int64_t code = janus_task_call(own, arg, &frame.frame_sp);
-  Report end = {Outcome::kSuccess, 0, 0, 0, false, Cause::kNone};
+  const Before before = {frame.frame_sp, frame.current};
+  if (before.current != nullptr) [[unlikely]]
+    frame.current = nullptr;
+  nursery.traits.scope = NurseryTraits::kOwnHalf;
+  if (self.is_marked(TaskMarks::kHoldsLocks)) [[unlikely]]
+    nursery.traits.scope = static_cast<std::uint8_t>(NurseryTraits::kOwnHalf + count_held_locks(self));
+  const std::int64_t code = janus_half_call(own, arg, &frame.frame_sp);
   if (kPath == Path::kGeneral || code < 0 || frame.open != &nursery || frame.current != nullptr) [[unlikely]]
-    end = end_own_half(self, nursery, code);
-  nursery.traits.own_half = 0;
-  frame.frame_sp = outer_sp;
-  frame.current = nursery.previous_current;
-  if constexpr (kPath == Path::kFast) {
-    nursery.alive.store(Nursery::kClosing, std::memory_order_release);
-    run_children<kPath>(self, nursery);
-    Worker& worker = current_worker();
-    if (is_at_home(nursery, worker) && nursery.local_count == 0 && end.outcome == Outcome::kSuccess &&
-        !self.is_marked(TaskMarks::kSawCancel) && !is_cancelled(nursery) && nursery.life().end_alone() &&
-        !nursery.traits.has_leftovers && frame.open == &nursery) [[likely]] {
-      order_hooks::acquire(&nursery);
-      frame.open = nursery.outer;
-      if (frame.open != nullptr) frame.open->inner = nullptr;
-      recycle(worker, nursery);
-      return true;
-    }
+    return end_fork(self, nursery, code, before, ends);
+  leave_own_half(frame, nursery, before);
+  // If every child was counted in and out on this worker, and nobody has cancelled the nursery, its end needs no atomic
+  // operation (await_current()). A cancel from above that no half has seen came too late.
+  if (run_only_child(self, nursery) && nursery.life().end_alone() && !nursery.traits.has_leftovers) [[likely]] {
+    order_hooks::acquire(&nursery);
+    frame.open = nursery.outer;
+    if (frame.open != nullptr) frame.open->inner = nullptr;
+    recycle(current_worker(), nursery);
+    return true;
   }
-  return await_other(self, nursery, end, ends);
+  return await_other(self, nursery, {Outcome::kSuccess, 0, 0, self.id, false, Cause::kNone}, ends);
 }
 template bool call_and_await<Path::kGeneral>(Task&, Nursery&, TaskFn, void*, ForkEnds&) noexcept;
 template bool call_and_await<Path::kFast>(Task&, Nursery&, TaskFn, void*, ForkEnds&) noexcept;

@@ -241,7 +241,8 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
 // Runs a task from its start to its end. `outer_frame`: the frame of the task that waits for this one by calling it, or
 // nullptr. True: is_plain_end() held, and the caller must count the task. The fast path is for a child without a handle
 // that runs in its parent's slice; such a child needs no state.
-template <Path kPath>
+// `kCall`: janus_task_call or janus_half_call.
+template <Path kPath, std::int64_t (*kCall)(TaskFn, void*, std::uint64_t*)>
 [[gnu::always_inline]] inline bool run_task(Task& task, Nursery& nursery, RunFrame* outer_frame,
                                             bool is_own_slice) noexcept {
   constexpr bool kIsFast = kPath == Path::kFast;
@@ -262,7 +263,7 @@ template <Path kPath>
   order_hooks::acquire(&task);
   std::int64_t code = -1;
   if (!(kIsFast ? is_cancelled(nursery) : is_cancelled(task)) || starts_cancelled(task)) [[likely]]
-    code = janus_task_call(task.fn, task.arg, &frame.frame_sp);
+    code = kCall(task.fn, task.arg, &frame.frame_sp);
   Worker& worker = current_worker();
   if (is_plain_end(task, frame, code) && (kIsFast || !Scheduler::is_always_slow(worker))) [[likely]] {
     if (is_own_slice) commit_slice(worker, task);
@@ -281,7 +282,7 @@ template <Path kPath>
 
 [[gnu::noinline]] void run(Task& task, RunFrame* outer_frame, bool is_own_slice) noexcept {
   Nursery& nursery = *task.nursery;
-  if (!run_task<Path::kGeneral>(task, nursery, outer_frame, is_own_slice)) return;
+  if (!run_task<Path::kGeneral, janus_task_call>(task, nursery, outer_frame, is_own_slice)) return;
   Worker& worker = current_worker();
   worker.counters.completed.add();
   leave_nursery(worker, nursery);
@@ -348,7 +349,7 @@ void run_children(Task& self, Nursery& nursery) noexcept {
     const bool is_plain = child->account == self.account && child->flags.load(std::memory_order_relaxed) == 0;
     bool is_to_count = false;
     if (kPath == Path::kFast && is_plain) [[likely]]
-      is_to_count = run_task<Path::kFast>(*child, nursery, self.frame, false);
+      is_to_count = run_task<Path::kFast, janus_task_call>(*child, nursery, self.frame, false);
     else
       run_nested(*child, self);
     worker = &current_worker();  // the child may have ended on another worker
@@ -366,6 +367,38 @@ void run_children(Task& self, Nursery& nursery) noexcept {
 }
 template void run_children<Path::kGeneral>(Task& self, Nursery& nursery) noexcept;
 template void run_children<Path::kFast>(Task& self, Nursery& nursery) noexcept;
+
+bool run_only_child(Task& self, Nursery& nursery) noexcept {
+  Worker* worker = &current_worker();
+  if (!is_at_home(nursery, *worker)) [[unlikely]]
+    return false;
+  const auto room =
+      static_cast<std::int64_t>(arch::stack_pointer() - reinterpret_cast<std::uintptr_t>(worker->stack_limit));
+  auto* const child =
+      static_cast<Task*>(worker->scheduler->take_fresh_if<Path::kFast>(*worker, [&](const Runnable* fresh) {
+        return static_cast<const Task*>(fresh)->nursery == &nursery &&
+               (room / std::int64_t{kMinStackBytes}) >> fresh->stack_class > 0;
+      }));
+  if (child == nullptr) [[unlikely]]
+    return false;
+  JANUS_ASSERT(child->account == self.account && child->flags.load(std::memory_order_relaxed) == 0);
+  JANUS_ASSERT(may_be_running(state_of(self)) && current_task(*worker) == &self);
+  self.state.store(TaskState::kNesting, std::memory_order_relaxed);
+  const bool is_to_count = run_task<Path::kFast, janus_half_call>(*child, nursery, self.frame, false);
+  worker = &current_worker();
+  worker->task = static_cast<Runnable*>(&self);
+  self.state.store(TaskState::kRunning, std::memory_order_relaxed);
+  if (!is_to_count) [[unlikely]] {
+    worker->counters.inlined.add();
+    return is_at_home(nursery, *worker) && nursery.local_count == 0;
+  }
+  worker->counters.completed_inline.add();
+  if (!is_at_home(nursery, *worker)) [[unlikely]] {
+    leave_nursery(*worker, nursery);
+    return false;
+  }
+  return --nursery.local_count == 0;
+}
 
 // The machine has no stack of the task's class: the task ends without having run.
 void refuse_start(Runnable* fresh) noexcept {

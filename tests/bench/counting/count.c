@@ -112,6 +112,16 @@ static void count_scope_of_one(long count) {
   MARK();
 }
 
+// Both halves run on this worker.
+static void count_fork(long count) {
+  janus_result results[2];
+  warm_scope();
+  begin_slice();
+  MARK();
+  for (long i = 0; i < count; ++i) EXPECT(janus_fork_join(nothing, NULL, nothing, NULL, results) == 0);
+  MARK();
+}
+
 static void count_check(long count) {
   begin_slice();
   MARK();
@@ -223,6 +233,7 @@ static const struct {
     {"run", count_run},
     {"nursery", count_nursery},
     {"scope_of_one", count_scope_of_one},
+    {"fork", count_fork},
     {"check", count_check},
     {"loop_check", count_loop_check},
     {"send", count_send},

@@ -36,11 +36,15 @@ extern "C" {
 // valid until this call returns.
 std::int64_t janus_task_call(std::int64_t (*fn)(void*), void* arg, std::uint64_t* frame_sp);
 
-// The offset in janus_task_call of the instruction that calls fn. That instruction itself faults if fn is not a
-// canonical address.
-extern const std::uint32_t janus_task_call_fn_at;
+// As janus_task_call, but leaves the control words alone: fn sees the caller's. If the call is abandoned, it returns
+// with the default ones.
+std::int64_t janus_half_call(std::int64_t (*fn)(void*), void* arg, std::uint64_t* frame_sp);
 
-// Leaves every frame below the janus_task_call that gave `frame_sp`; that call returns `value`. May be called from any
+// The offsets from janus_task_call of the instructions that call fn, there and in janus_half_call. Such an instruction
+// itself faults if fn is not a canonical address.
+extern const std::uint32_t janus_task_call_fn_at[2];
+
+// Leaves every frame below the janus_task_call or janus_half_call that gave `frame_sp`; that call returns `value`. May be called from any
 // stack, on any thread that may run that call's caller; once per call. No destructor runs.
 [[noreturn]] void janus_task_abandon(std::uint64_t frame_sp, std::int64_t value);
 

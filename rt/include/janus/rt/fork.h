@@ -18,7 +18,9 @@ extern "C" {
 // 1 spawn_count and the memory of its record. `own` is called by the calling task: janus_task_id, its task-local values
 // and its budget are the caller's. It begins without a current nursery, and nurseries that it leaves open are ended as
 // those of a task. If it panics or uses up the budget, it alone ends: its frames are left without running destructors,
-// the locks that it took are released, and the caller goes on with default floating-point modes.
+// the locks that it took are released, and the caller goes on with the default floating-point control words.
+// Both are called as ordinary functions, which preserve these words: `other` begins with the caller's, or with the
+// default ones if another worker runs it.
 // A failure of one does not cancel the other. If the caller is cancelled, both are.
 //
 // If neither ran, since there was too little memory or budget, or the caller is no task, both results have the kind

@@ -99,6 +99,19 @@ std::int64_t Rest<Halves...>::run() noexcept {
   return 0;
 }
 
+// `results` is built in the caller's frame.
+template <class... F>
+std::tuple<ResultOf<F>...> fork_all(F&&... closures) noexcept {
+  std::tuple<ResultOf<F>...> results(kNotReturned<F>...);
+  std::apply(
+      [&](auto&... result) {
+        const auto fork_each = [](auto... half) { fork(half...); };
+        fork_each(Half<F>{std::forward<F>(closures), result}...);
+      },
+      results);
+  return results;
+}
+
 }  // namespace detail
 
 // Calls the closures at the same time and returns their results, in order, once all have ended: a std::tuple of a
@@ -114,16 +127,8 @@ template <class... F>
 [[nodiscard]] auto fork_join(F&&... closures) noexcept {
   static_assert(sizeof...(F) >= 2, "janus: fork_join takes two closures or more");
   (detail::check_half<F>(), ...);
-  if constexpr (sizeof...(F) >= 2 && (std::is_invocable_v<F> && ...)) {
-    std::tuple<detail::ResultOf<F>...> results(detail::kNotReturned<F>...);
-    std::apply(
-        [&](auto&... result) {
-          const auto fork = [](auto... half) { detail::fork(half...); };
-          fork(detail::Half<F>{std::forward<F>(closures), result}...);
-        },
-        results);
-    return results;
-  }
+  if constexpr (sizeof...(F) >= 2 && (std::is_invocable_v<F> && ...))
+    return detail::fork_all(std::forward<F>(closures)...);
 }
 
 }  // namespace v1

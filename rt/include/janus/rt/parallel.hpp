@@ -5,9 +5,9 @@
 // A range has random access: begin() and end(), or it is an array; the iterators need `+`, `-`, `*` and `++`. It must
 // live until the call returns, which is when all of its pieces have ended.
 //
-// A range is halved by fork_join until the pieces are no larger than a grain. The grain is a number of elements; an
-// element costs 1 op besides what the closure spends. Without a grain, a piece is a 64th of the range and at most
-// kOpsOfAPiece elements, so where a range is split depends neither on time nor on the number of workers.
+// A range is halved by fork_join until the pieces are no larger than a grain, a number of elements. kElementsPerOp
+// elements cost 1 op, besides what the closure spends. Without a grain, a piece is a 64th of the range and at most
+// kOpsOfAPiece ops, so where a range is split depends neither on time nor on the number of workers.
 #ifndef JANUS_RT_PARALLEL_HPP
 #define JANUS_RT_PARALLEL_HPP
 
@@ -16,6 +16,7 @@
 namespace janus {
 inline namespace v1 {
 
+inline constexpr std::ptrdiff_t kElementsPerOp = 16;
 inline constexpr std::ptrdiff_t kOpsOfAPiece = 4096;
 
 // The numbers from `first` to `last`, without `last`, as a range: parallel_for(Numbers{0, n}, [&](auto i) { ... }).
@@ -83,16 +84,19 @@ template <class R>
 using ElementOf = decltype(*std::declval<IteratorOf<R>>());
 
 constexpr std::ptrdiff_t usual_grain(std::ptrdiff_t count) noexcept {
+  constexpr std::ptrdiff_t kMost = kOpsOfAPiece * kElementsPerOp;
   const std::ptrdiff_t part = count / 64;
-  return part < 1 ? 1 : part < kOpsOfAPiece ? part : kOpsOfAPiece;
+  return part < 1 ? 1 : part < kMost ? part : kMost;
 }
 
-// Charges `count` elements. False: the task was cancelled.
+// Charges `count` elements, a few at once. False: the task was cancelled.
 inline bool pay(std::ptrdiff_t count) noexcept {
-  return janus_yield_check(static_cast<std::uint32_t>(count)) == 0;
+  return janus_yield_check(static_cast<std::uint32_t>((count + kElementsPerOp - 1) / kElementsPerOp)) == 0;
 }
+// Elements between two checks.
+inline constexpr std::ptrdiff_t kAtOnce = 16 * kElementsPerOp;
 constexpr std::ptrdiff_t at_once(std::ptrdiff_t count) noexcept {
-  return count < std::ptrdiff_t{JANUS_YIELD_INTERVAL} ? count : std::ptrdiff_t{JANUS_YIELD_INTERVAL};
+  return count < kAtOnce ? count : kAtOnce;
 }
 
 // What the pieces of a loop share.

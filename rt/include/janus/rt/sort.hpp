@@ -37,7 +37,7 @@ class Sorter {
       if (at < 0) return error_of(JANUS_CANCELLED);
       const I second = first + (at + 1);
       const std::ptrdiff_t after = count - at - 1;
-      if (count > kOpsOfAPiece) {
+      if (count > kAlone) {
         auto [left, right] = fork_join([&] { return run(first, at, depth, is_first); },
                                        [&] { return run(second, after, depth, false); });
         return left.ok() ? right : left;
@@ -54,7 +54,7 @@ class Sorter {
   // Whether there is nothing to do.
   bool is_sorted(I first, std::ptrdiff_t count) noexcept {
     for (std::ptrdiff_t n = 1; n < count; ++n) {
-      if (n % kOpsOfAPiece == 0 && !pay(kOpsOfAPiece)) return false;
+      if (n % kAtOnce == 0 && !pay(kAtOnce)) return false;
       if (less_(*(first + n), *(first + (n - 1)))) return false;
     }
     return true;
@@ -63,9 +63,10 @@ class Sorter {
  private:
   using T = std::remove_cvref_t<decltype(*std::declval<I>())>;
 
-  static constexpr std::ptrdiff_t kFew = 24;    // sorted by insertion
-  static constexpr std::ptrdiff_t kMany = 128;  // from here on the pivot is a median of nine
-  static constexpr std::ptrdiff_t kBlock = 64;  // elements that are compared before any is moved
+  static constexpr std::ptrdiff_t kFew = 24;      // sorted by insertion
+  static constexpr std::ptrdiff_t kMany = 128;    // from here on the pivot is a median of nine
+  static constexpr std::ptrdiff_t kAlone = 4096;  // sorted by one task
+  static constexpr std::ptrdiff_t kBlock = 64;    // elements that are compared before any is moved
 
   static void swap(I a, I b) noexcept {
     T moved(std::move(*a));
@@ -203,7 +204,7 @@ class Sorter {
     T pivot(std::move(*first));
     std::ptrdiff_t equal = 1;
     for (std::ptrdiff_t n = 1; n < count; ++n) {
-      if (n % kOpsOfAPiece == 0 && !pay(kOpsOfAPiece)) return *first = std::move(pivot), -1;
+      if (n % kAtOnce == 0 && !pay(kAtOnce)) return *first = std::move(pivot), -1;
       if (!less_(pivot, *(first + n))) swap(first + n, first + equal++);
     }
     *first = std::move(pivot);
@@ -216,8 +217,8 @@ class Sorter {
 }  // namespace detail
 
 // Sorts the range in place, by `less`, or by `<`; equal elements come in any order. Elements are moved, without throwing.
-// `less` is a strict weak ordering, and is called by several tasks at the same time. Costs at most some 2 ops for each
-// comparison. If `less` panics, or the caller is cancelled (JANUS_CANCELLED), the elements are in any order; after a
+// `less` is a strict weak ordering, and is called by several tasks at the same time. Costs an op
+// for some kElementsPerOp comparisons. If `less` panics, or the caller is cancelled (JANUS_CANCELLED), the elements are in any order; after a
 // panic one of them may have been left moved-from. Tasks only, as parallel_for.
 template <class R, class Less>
 Result<void> parallel_sort(R&& range, Less&& less) noexcept {
