@@ -99,10 +99,10 @@ TASK_TEST(parallel_for, elements_and_forks_cost_ops) {
   Nursery nursery({.budget = budget});
   auto task = nursery.spawn([] {
     const std::uint32_t before = janus_budget_get_current().ops;
-    CHECK(parallel_for(Numbers{0, 160'000}, 160'000, [](auto) {}).ok());
+    CHECK(parallel_for(Numbers{0, 640'000}, 640'000, [](auto) {}).ok());
     const std::uint32_t alone = before - janus_budget_get_current().ops;
     CHECK(alone >= 10'000 && alone < 10'100);
-    CHECK(parallel_for(Numbers{0, 160'000}, 16'000, [](auto) {}).ok());  // 16 pieces, 15 forks
+    CHECK(parallel_for(Numbers{0, 640'000}, 64'000, [](auto) {}).ok());  // 16 pieces, 15 forks
     return before - alone - janus_budget_get_current().ops;
   });
   const auto split = task.join();

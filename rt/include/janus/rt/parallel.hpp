@@ -16,7 +16,7 @@
 namespace janus {
 inline namespace v1 {
 
-inline constexpr std::ptrdiff_t kElementsPerOp = 16;
+inline constexpr std::ptrdiff_t kElementsPerOp = 64;
 inline constexpr std::ptrdiff_t kOpsOfAPiece = 4096;
 
 // The numbers from `first` to `last`, without `last`, as a range: parallel_for(Numbers{0, n}, [&](auto i) { ... }).
@@ -152,18 +152,17 @@ struct Reduction {
   }
 
   Result<T> run_piece(I at, std::ptrdiff_t count) noexcept {
-    if (!pay(at_once(count))) return error_of(JANUS_CANCELLED);
+    if (!pay(1)) return error_of(JANUS_CANCELLED);
     T sum(map(*at));
-    std::ptrdiff_t n = at_once(count) - 1;
-    count -= n + 1;
-    for (;;) {
-      for (++at; n > 0; --n, ++at) sum = combine(std::move(sum), T(map(*at)));
-      if (count == 0) return sum;
-      if (!pay(at_once(count))) return error_of(JANUS_CANCELLED);
-      sum = combine(std::move(sum), T(map(*at)));
-      n = at_once(count) - 1;
-      count -= n + 1;
+    ++at;
+    --count;
+    while (count > 0) {
+      std::ptrdiff_t n = at_once(count);
+      if (!pay(n)) return error_of(JANUS_CANCELLED);
+      count -= n;
+      for (; n > 0; --n, ++at) sum = combine(std::move(sum), T(map(*at)));
     }
+    return sum;
   }
 };
 

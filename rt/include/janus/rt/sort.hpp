@@ -67,6 +67,7 @@ class Sorter {
   static constexpr std::ptrdiff_t kMany = 128;    // from here on the pivot is a median of nine
   static constexpr std::ptrdiff_t kAlone = 4096;  // sorted by one task
   static constexpr std::ptrdiff_t kBlock = 64;    // elements that are compared before any is moved
+  static constexpr std::ptrdiff_t kUnrolled = 8;
 
   static void swap(I a, I b) noexcept {
     T moved(std::move(*a));
@@ -143,30 +144,9 @@ class Sorter {
       std::ptrdiff_t right = right_count != 0 ? 0 : unknown - left;
       if (left > kBlock) left = kBlock;
       if (right > kBlock) right = kBlock;
-      const I at_low = first + low, at_high = first + high;
-      if (left == kBlock) {
-        for (std::ptrdiff_t n = 0; n < kBlock; ++n) {
-          lefts[left_count] = static_cast<unsigned char>(n);
-          left_count += !less_(*(at_low + n), pivot);
-        }
-      } else {
-        for (std::ptrdiff_t n = 0; n < left; ++n) {
-          lefts[left_count] = static_cast<unsigned char>(n);
-          left_count += !less_(*(at_low + n), pivot);
-        }
-      }
+      left_count += note_left(first + low, left, pivot, lefts + left_count);
       low += left;
-      if (right == kBlock) {
-        for (std::ptrdiff_t n = 1; n <= kBlock; ++n) {
-          rights[right_count] = static_cast<unsigned char>(n);
-          right_count += static_cast<bool>(less_(*(at_high + -n), pivot));
-        }
-      } else {
-        for (std::ptrdiff_t n = 1; n <= right; ++n) {
-          rights[right_count] = static_cast<unsigned char>(n);
-          right_count += static_cast<bool>(less_(*(at_high + -n), pivot));
-        }
-      }
+      right_count += note_right(first + high, right, pivot, rights + right_count);
       high -= right;
       const std::size_t both = left_count < right_count ? left_count : right_count;
       exchange(first + left_base, first + right_base, lefts + left_begin, rights + right_begin, both);
@@ -184,6 +164,37 @@ class Sorter {
     *first = std::move(*(first + (low - 1)));
     *(first + (low - 1)) = std::move(pivot);
     return low - 1;
+  }
+
+  // Note which of `count` elements have to leave their side, and return how many; without branches. `count` is kBlock
+  // nearly always, and a multiple of kUnrolled then.
+  std::size_t note_left(I at, std::ptrdiff_t count, const T& pivot, unsigned char* out) noexcept {
+    std::size_t found = 0;
+    const auto look = [&](std::ptrdiff_t n) {
+      out[found] = static_cast<unsigned char>(n);
+      found += !less_(*(at + n), pivot);
+    };
+    std::ptrdiff_t n = 0;
+    for (; n + kUnrolled <= count; n += kUnrolled) {
+      look(n), look(n + 1), look(n + 2), look(n + 3);
+      look(n + 4), look(n + 5), look(n + 6), look(n + 7);
+    }
+    for (; n < count; ++n) look(n);
+    return found;
+  }
+  std::size_t note_right(I end, std::ptrdiff_t count, const T& pivot, unsigned char* out) noexcept {
+    std::size_t found = 0;
+    const auto look = [&](std::ptrdiff_t n) {
+      out[found] = static_cast<unsigned char>(n);
+      found += static_cast<bool>(less_(*(end + -n), pivot));
+    };
+    std::ptrdiff_t n = 1;
+    for (; n + kUnrolled <= count + 1; n += kUnrolled) {
+      look(n), look(n + 1), look(n + 2), look(n + 3);
+      look(n + 4), look(n + 5), look(n + 6), look(n + 7);
+    }
+    for (; n <= count; ++n) look(n);
+    return found;
   }
 
   // Exchanges `count` elements of the left block with as many of the right one, as a cycle: a move less for each.
