@@ -39,7 +39,7 @@ POINTERS = [
     (r'await_slow\(', ['long janus::await_current<(janus::Path)0>', 'long janus::await_current<(janus::Path)1>']),
     (r'janus::StackReserve::forget_records\(', []),  # used under a sanitizer only
     (r'::finish\(', []),  # destroys what a C++ task left
-    (r'^janus_(task_call|run_on_stack|fiber_entry|fiber_cleanup|jump_back|thread_main)$', []),
+    (r'^janus_(task_call|half_call|run_on_stack|fiber_entry|fiber_cleanup|jump_back|thread_main)$', []),
     (r'cause_of\(|what_for\(|end_own_half\(', []),  # a jump table in a function without a frame
     (r'janus::kernel::Once::run<', ['janus::kernel::read_mask']),
     (r'kernel::.*\bhandle\(', []),  # a signal handler, on a stack of its own

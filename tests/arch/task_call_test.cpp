@@ -191,6 +191,39 @@ TEST(task_abandon, the_callers_rounding_is_back) {
   CHECK_EQ(fcw(), kDefaultFcw);
 }
 
+Entry half_entry;
+std::int64_t enter_half(void* arg) {
+  half_entry.mxcsr = mxcsr();
+  half_entry.fcw = fcw();
+  half_entry.sp = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  return reinterpret_cast<std::intptr_t>(arg);
+}
+
+TEST(half_call, a_half_sees_the_callers_words_and_gives_its_result) {
+  set_fp_control(kDefaultMxcsr | kRoundUp, kDefaultFcw | kRoundUpX87);
+  const std::int64_t result = janus_half_call(enter_half, reinterpret_cast<void*>(-7), &frame);
+  const std::uint32_t sse = mxcsr();
+  const std::uint16_t x87 = fcw();
+  set_fp_control(kDefaultMxcsr, kDefaultFcw);
+  CHECK_EQ(result, -7);
+  CHECK_EQ(half_entry.mxcsr & kMxcsrControlBits, kDefaultMxcsr | kRoundUp);
+  CHECK_EQ(half_entry.fcw, kDefaultFcw | kRoundUpX87);
+  CHECK_EQ(half_entry.sp % 16, 0);
+  CHECK_EQ(sse & kMxcsrControlBits, kDefaultMxcsr | kRoundUp);
+  CHECK_EQ(x87, kDefaultFcw | kRoundUpX87);
+}
+
+TEST(half_call, one_that_is_abandoned_returns_the_value_with_the_default_words) {
+  for (int i = 0; i < 3; ++i) {
+    set_fp_control(kDefaultMxcsr | kRoundUp, kDefaultFcw);
+    CHECK_EQ(janus_half_call(abandon_at_depth, reinterpret_cast<void*>(i), &frame), -123);
+    CHECK_EQ(mxcsr() & kMxcsrControlBits, kDefaultMxcsr);
+    janus_half_call(round_up_and_abandon, nullptr, &frame);
+    CHECK_EQ(mxcsr() & kMxcsrControlBits, kDefaultMxcsr);
+    CHECK_EQ(fcw(), kDefaultFcw);
+  }
+}
+
 // A call within a call; each has its own frame.
 std::uint64_t inner_frame;
 std::int64_t abandon_inner(void*) {

@@ -16,7 +16,7 @@ except ImportError:
     gdb = None
 
 FUNCTIONS = ["janus_context_switch_jmp", "janus_context_switch", "janus_fiber_entry", "janus_fiber_cleanup", "janus_task_call",
-             "janus_task_abandon", "janus_run_on_stack", "janus_jump_back"]
+             "janus_half_call", "janus_task_abandon", "janus_run_on_stack", "janus_jump_back"]
 # The callers of a fiber that has not started; its registers have no meaning.
 NOT_STARTED = (["janus_fiber_unstarted", "janus_fiber_bottom"], None)
 PRESERVED = ["rbx", "rbp", "r12", "r13", "r14", "r15"]
@@ -78,7 +78,7 @@ class Walk:
             goes_to = gdb.parse_and_eval(f"**(unsigned long **){self.contexts[1]:#x}")
             fresh = goes_to == gdb.parse_and_eval("(unsigned long)&janus_fiber_entry")
             self.target = NOT_STARTED if fresh else self.left[self.contexts[1]]
-        if name == "janus_task_call":
+        if name in ("janus_task_call", "janus_half_call"):
             self.task_calls[self.entry_sp - 56] = (self.callers, self.registers)
 
     def call(self, newest):

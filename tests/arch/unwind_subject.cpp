@@ -90,6 +90,12 @@ STEP std::int64_t call_task(std::int64_t (*task)(void*)) {
   return result;
 }
 
+STEP std::int64_t call_half(std::int64_t (*task)(void*)) {
+  const std::int64_t result = janus_half_call(task, nullptr, &frame);
+  stay();
+  return result;
+}
+
 STEP void on_empty_stack(void*) {
   janus_task_abandon(frame, 5);
 }
@@ -117,6 +123,8 @@ int main() {
   call_task(task_that_rounds_up);
   call_task(task_that_is_abandoned);
   call_task(task_that_changes_stacks);
+  call_half(task_that_returns);
+  call_half(task_that_is_abandoned);
   jump_back();
   return 0;
 }

@@ -102,6 +102,31 @@ void check_abandon_path(const Path& path, Report& report) {
                  text(path.stores));
 }
 
+// As janus_task_call, but the frame holds the default control words, and none is looked at or loaded.
+void check_half_call(const Image& image, Report& report) {
+  const Path path = run(image, image.function("janus_half_call").address).front();
+  const auto calls = events(path, "call");
+  report.claim("half call: calls once", path.trouble.empty() && calls.size() == 1, path.trouble);
+  if (calls.size() != 1) return;
+  const auto& then = calls[0].registers;
+  report.equal("half call: tells its story", story(path), "call rdi; ");
+  report.equal("half call: passes the argument", then.at("rdi").text(), "rsi");
+  report.equal("half call: the function is called at the frame", then.at("rsp").text(), (Value{"sp", kFrame}).text());
+  report.equal("half call: links the frame pointer chain", then.at("rbp").text(),
+               in_frame(offsetof(TaskFrame, rbp)).text());
+  std::map<Value, Word> stores;
+  for (const auto& field : kSaved) stores[in_frame(field.offset)] = {{field.reg}, 8};
+  stores[in_frame(offsetof(TaskFrame, mxcsr))] = {{"", janus::arch::kDefaultMxcsr}, 4};
+  stores[in_frame(offsetof(TaskFrame, fcw))] = {{"", janus::arch::kDefaultFcw}, 2};
+  stores[{"rdx", 0}] = {{"sp", kFrame}, 8};
+  report.equal("half call: writes its frame and nothing else", text(path.stores), text(stores));
+  report.equal("half call: returns the result", path.registers.at("rax").text(), "result");
+  report.equal("half call: returns to its caller", path.end + " " + path.target.text(), "ret [sp]");
+  report.equal("half call: balances the stack", path.registers.at("rsp").text(), "sp+8");
+  for (const auto& field : kSaved)
+    report.equal(std::string("half call: preserves ") + field.reg, path.registers.at(field.reg).text(), field.reg);
+}
+
 void check_run_on_stack(const Image& image, Report& report) {
   const Path path = run(image, image.function("janus_run_on_stack").address).front();
   const auto calls = events(path, "call");
@@ -125,6 +150,7 @@ void check_task_call(const Image& image, Report& report) {
   }
   for (const auto& missing : wanted) report.claim("task call: also goes " + missing, false);
   for (const auto& path : run(image, image.function("janus_task_abandon").address)) check_abandon_path(path, report);
+  check_half_call(image, report);
   check_run_on_stack(image, report);
 }
 
