@@ -18,6 +18,7 @@ static const struct {
     {"steal", bench_steal},   {"deque", bench_deque},     {"busy", bench_busy},
     {"check", bench_check},   {"call", bench_call},       {"crowd", bench_crowd},
     {"alloc", bench_alloc},   {"spawned", bench_spawned}, {"spawn_join", bench_spawn_join},
+    {"fork", bench_fork},     {"sort", bench_sort},       {"reduce", bench_reduce},
 };
 
 static long number(const char* text) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! rayon: joins, scopes and parallel iterators in its own thread pool.
 
+mod numbers;
 mod queens;
 mod trees;
 mod wake;
@@ -22,6 +23,9 @@ fn main() {
     run_workload(&[
         ("spawn", trees::spawn),
         ("fib", trees::fib),
+        ("fork", trees::fib),
+        ("sort", numbers::sort),
+        ("reduce", numbers::reduce),
         ("skynet", trees::skynet),
         ("nqueens", queens::nqueens),
         ("wake", wake::wake),
