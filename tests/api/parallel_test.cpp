@@ -75,7 +75,8 @@ TASK_TEST(parallel_for, the_first_failure_is_the_result_and_what_has_not_begun_d
     if (i == 0) janus_task_panic("on purpose");
   };
   CHECK_EQ(parallel_for(Numbers{0, 2000}, 1, panicking).error().code, JANUS_PANIC);
-  CHECK_LE(ran.load(), 2000);
+  // A worker that is alone takes the elements in order.
+  if (test::stats_of().workers == 1) CHECK_LT(ran.load(), 10);
 }
 
 TASK_TEST(parallel_for, is_cancelled_with_its_caller) {
@@ -215,7 +216,7 @@ TASK_TEST(parallel_sort, bad_pivots_do_not_make_it_quadratic) {
     adversary.values[i] = Adversary::kGas;
   }
   CHECK(parallel_sort(Part{kCount}, [&](int a, int b) { return adversary.less(a, b); }).ok());
-  CHECK_LT(adversary.comparisons, 40L * kCount * 12);
+  CHECK_LT(adversary.comparisons, 9L * kCount * 12);
   bool good = true;
   for (int i = 1; i < kCount; ++i) good = good && adversary.values[numbers[i - 1]] <= adversary.values[numbers[i]];
   CHECK(good);
@@ -271,21 +272,54 @@ TASK_TEST(parallel_sort, a_comparison_that_panics_is_a_failure) {
   CHECK_EQ(parallel_sort(Part{20'000}, less).error().code, JANUS_PANIC);
 }
 
+// Moving leaves -1 behind.
+struct Token {
+  int value;
+  explicit Token(int number) noexcept : value(number) {}
+  Token(Token&& other) noexcept : value(std::exchange(other.value, -1)) {}
+  Token& operator=(Token&& other) noexcept {
+    value = std::exchange(other.value, -1);
+    return *this;
+  }
+};
+
 TASK_TEST(parallel_sort, one_that_is_cancelled_loses_no_element) {
-  std::uint64_t seed = 9, sum = 0, after = 0;
-  fill(kMost, kRandom, seed);
-  for (int number : numbers) sum += static_cast<std::uint64_t>(number);
-  Nursery nursery;
-  std::atomic<int> calls = 0;
-  auto task = nursery.spawn([&] {
-    return parallel_sort(numbers, [&](int a, int b) {
-      if (calls.fetch_add(1) == 60'000) nursery.cancel();
-      return a < b;
+  constexpr int kCount = 20'000;
+  auto* const tokens = static_cast<Token*>(janus_alloc(kCount * sizeof(Token)));
+  struct Range {
+    Token* first;
+    Token* begin() const { return first; }
+    Token* end() const { return first + kCount; }
+  };
+  std::uint64_t seed = 9;
+  int cancelled = 0;
+  for (int round = 0; round < scaled(20, 6); ++round) {
+    std::uint64_t sum = 0, after = 0;
+    for (int i = 0; i < kCount; ++i) {
+      ::new (tokens + i) Token(static_cast<int>(next(seed) & 0xffff));
+      sum += static_cast<std::uint64_t>(tokens[i].value);
+    }
+    Nursery nursery;
+    std::atomic<int> calls = 0;
+    auto task = nursery.spawn([&] {
+      return parallel_sort(Range{tokens}, [&](const Token& a, const Token& b) {
+        if (calls.fetch_add(1) == round * 500) {
+          nursery.cancel();
+          (void)yield();  // the slice ends here, so that the next check sees the cancel
+        }
+        return a.value < b.value;
+      });
     });
-  });
-  CHECK_EQ(task.join().error().code, JANUS_CANCELLED);
-  for (int number : numbers) after += static_cast<std::uint64_t>(number);
-  CHECK_EQ(after, sum);
+    const auto result = task.join();
+    cancelled += result.ok() ? 0 : 1;
+    for (int i = 0; i < kCount; ++i) {
+      CHECK(tokens[i].value >= 0);
+      after += static_cast<std::uint64_t>(tokens[i].value);
+    }
+    CHECK_EQ(after, sum);
+  }
+  CHECK_GT(cancelled, 0);
+  janus_free(tokens);
 }
 
 }  // namespace

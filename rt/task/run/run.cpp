@@ -376,12 +376,14 @@ bool run_only_child(Task& self, Nursery& nursery) noexcept {
       static_cast<std::int64_t>(arch::stack_pointer() - reinterpret_cast<std::uintptr_t>(worker->stack_limit));
   auto* const child =
       static_cast<Task*>(worker->scheduler->take_fresh_if<Path::kFast>(*worker, [&](const Runnable* fresh) {
-        return static_cast<const Task*>(fresh)->nursery == &nursery &&
+        // With flags: somebody spawned it by a handle of the record's earlier nursery.
+        const auto* const task = static_cast<const Task*>(fresh);
+        return task->nursery == &nursery && task->flags.load(std::memory_order_relaxed) == 0 &&
                (room / std::int64_t{kMinStackBytes}) >> fresh->stack_class > 0;
       }));
   if (child == nullptr) [[unlikely]]
     return false;
-  JANUS_ASSERT(child->account == self.account && child->flags.load(std::memory_order_relaxed) == 0);
+  JANUS_ASSERT(child->account == self.account);
   JANUS_ASSERT(may_be_running(state_of(self)) && current_task(*worker) == &self);
   self.state.store(TaskState::kNesting, std::memory_order_relaxed);
   const bool is_to_count = run_task<Path::kFast, janus_half_call>(*child, nursery, self.frame, false);
