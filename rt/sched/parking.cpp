@@ -40,7 +40,7 @@ namespace janus {
 }
 
 // nullptr also if the worker does not search: half of the workers do, or more are awake than there are CPUs.
-Runnable* IdleWorkers::take_from_others(Worker& worker, Search& search) noexcept {
+[[gnu::noinline, gnu::cold]] Runnable* IdleWorkers::take_from_others(Worker& worker, Search& search) noexcept {
   if (set_.has_surplus() && !search.may_exceed_cpus) {
     if (search.is_counted) (void)set_.end_search();  // sleep() sees to it that a worker watches
     search.is_counted = false;
@@ -53,7 +53,7 @@ Runnable* IdleWorkers::take_from_others(Worker& worker, Search& search) noexcept
 // Sleeps until there may be work. After that the worker counts as searching if it did before, or if a waker has claimed
 // it. One worker's sleep has a timeout while there are more workers awake than CPUs, and the first few sleeps while any
 // others are awake, as their work may need a thief soon.
-void IdleWorkers::sleep(Worker& worker, Search& search) noexcept {
+[[gnu::noinline, gnu::cold]] void IdleWorkers::sleep(Worker& worker, Search& search) noexcept {
   StealBackoff& backoff = worker.backoff;
   const bool others_work = workers_.count > 1 && set_.sleeping() + 1 < workers_.count;
   const bool has_to_watch = (others_work && backoff.keeps_watching()) || set_.has_surplus();
@@ -85,7 +85,7 @@ void IdleWorkers::sleep(Worker& worker, Search& search) noexcept {
 
 // The last thefts did not pay: sleeps for a while without entering the idle set, so no push wakes this worker. Nor does
 // a push wake another worker meanwhile (IdleSet::wants_wake), since thefts of that one would not pay either.
-void IdleWorkers::back_off(Worker& worker) noexcept {
+[[gnu::noinline, gnu::cold]] void IdleWorkers::back_off(Worker& worker) noexcept {
   set_.begin_backoff();
   (void)park(worker, deterministic_->now_ns() + worker.backoff.backoff_ns());
   set_.end_backoff();

@@ -20,10 +20,6 @@ std::uint64_t dispatches_of(const Worker& worker) noexcept {
   return worker.counters.switches.read() + worker.counters.completed.read();
 }
 
-std::uint64_t progress_of(const Worker& worker) noexcept {
-  return dispatches_of(worker) + tasks_of(worker);
-}
-
 std::int64_t load_of(const Worker& worker) noexcept {
   return worker.ready.size() + worker.yielded.size() + worker.groups.size();
 }
@@ -36,7 +32,7 @@ bool may_be_left_to_waker(const Worker& victim, Entry oldest) noexcept {
 }  // namespace
 
 // Tries a few victims chosen by the policy, then every other worker once.
-Runnable* Thieves::search(Worker& worker, bool& was_deferred) noexcept {
+[[gnu::cold]] Runnable* Thieves::search(Worker& worker, bool& was_deferred) noexcept {
   const unsigned tries = workers_.count - 1 < kTries ? workers_.count - 1 : kTries;
   for (unsigned i = 0; i < tries; ++i) {
     const unsigned victim = choose_victim(worker);
@@ -46,7 +42,7 @@ Runnable* Thieves::search(Worker& worker, bool& was_deferred) noexcept {
   return sweep(worker, was_deferred);
 }
 
-Runnable* Thieves::sweep(Worker& worker, bool& was_deferred) noexcept {
+[[gnu::cold]] Runnable* Thieves::sweep(Worker& worker, bool& was_deferred) noexcept {
   unsigned victim = static_cast<unsigned>(worker.rng.below(workers_.count));
   for (unsigned i = 0; i < workers_.count; ++i, victim = victim + 1 == workers_.count ? 0 : victim + 1) {
     if (victim == worker.id) continue;
@@ -55,7 +51,7 @@ Runnable* Thieves::sweep(Worker& worker, bool& was_deferred) noexcept {
   return nullptr;
 }
 
-unsigned Thieves::choose_victim(Worker& worker) const noexcept {
+[[gnu::cold]] unsigned Thieves::choose_victim(Worker& worker) const noexcept {
   switch (victim_) {
     case Victim::kRoundRobin:
       worker.next_victim = (worker.next_victim + 1) % workers_.count;
@@ -80,18 +76,19 @@ unsigned Thieves::choose_victim(Worker& worker) const noexcept {
   return other < worker.id ? other : other + 1;
 }
 
-Runnable* Thieves::steal_from(Worker& worker, Worker& victim, bool& was_deferred) noexcept {
+[[gnu::cold]] Runnable* Thieves::steal_from(Worker& worker, Worker& victim, bool& was_deferred) noexcept {
   const Entry oldest = victim.ready.oldest();
   const bool has_others = victim.yielded.size() != 0 || victim.groups.size() != 0;
+  const std::uint64_t victims_tasks = tasks_of(victim);
   // While there are more workers awake than CPUs, all is left to a worker that goes on.
   const bool is_surplus = (oldest || has_others) && idle_workers_->set().has_surplus();
-  const bool is_left = is_surplus ? worker.backoff.defers_to(victim.id, progress_of(victim), deterministic_->now_ns())
-                                  : oldest && defer_to_waker(worker, victim, oldest);
+  const bool is_left =
+      is_surplus ? worker.backoff.defers_to(victim.id, victims_tasks + dispatches_of(victim), deterministic_->now_ns())
+                 : oldest && defer_to_waker(worker, victim, oldest);
   if (is_left) was_deferred = true;
   const bool takes_ready = oldest && !is_left, takes_others = has_others && !(is_left && is_surplus);
   Runnable* stolen = nullptr;
   std::uint64_t began_ns = 0;
-  const std::uint64_t victims_tasks = tasks_of(victim);
   if (takes_ready || takes_others) {
     began_ns = deterministic_->thread_ns();
     Entry entry;
@@ -108,7 +105,7 @@ Runnable* Thieves::steal_from(Worker& worker, Worker& victim, bool& was_deferred
   return stolen;
 }
 
-bool Thieves::judge_last(Worker& worker) noexcept {
+[[gnu::cold]] bool Thieves::judge_last(Worker& worker) noexcept {
   StealBackoff& backoff = worker.backoff;
   if (!backoff.has_unjudged()) return false;
   const bool goes_on = backoff.victim_goes_on(tasks_of(workers_[backoff.victim()]));
@@ -118,7 +115,7 @@ bool Thieves::judge_last(Worker& worker) noexcept {
 
 // Takes half of the victim's yield queue, or else of its groups. Returns the first; the others go to the end of the
 // thief's own queues.
-Runnable* Thieves::steal_yielded(Worker& worker, Worker& victim) noexcept {
+[[gnu::cold]] Runnable* Thieves::steal_yielded(Worker& worker, Worker& victim) noexcept {
   Runnable* stolen[kYieldedBatch];
   std::size_t count = victim.yielded.steal(stolen, kYieldedBatch);
   if (count == 0) count = victim.groups.steal(stolen, kYieldedBatch);
@@ -139,7 +136,7 @@ bool Thieves::is_left_to_waker(const Worker& victim, Entry oldest) const noexcep
   return may_be_left_to_waker(victim, oldest) && !idle_workers_->set().is_asleep(victim.id);
 }
 
-bool Thieves::has_work_anywhere(const Worker& worker) const noexcept {
+[[gnu::cold]] bool Thieves::has_work_anywhere(const Worker& worker) const noexcept {
   if (!dispatcher_->injector().is_empty()) return true;
   for (const Worker& other : workers_) {
     if (other.id == worker.id) continue;

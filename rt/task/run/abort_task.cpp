@@ -82,7 +82,8 @@ void give_spare(Worker& worker, void* stack, void*) noexcept {
 // The locks that stay held: those that the task held before the half that ends by force, if it is one.
 unsigned locks_to_keep(const Task& task) noexcept {
   const RunFrame& frame = *task.frame;
-  for (const Nursery* first : {frame.open, frame.details.published}) {
+  const Nursery* const innermost[] = {frame.open, frame.details.published};
+  for (const Nursery* first : innermost) {
     for (const Nursery* nursery = first; nursery != nullptr; nursery = nursery->outer)
       if (nursery->traits.is_of_own_half()) return nursery->traits.scope - unsigned{NurseryTraits::kOwnHalf};
   }
