@@ -127,5 +127,8 @@ ROWS = (
     Row("start", "start", 1, 1, 2, (ns(300_000, name="first_task"), ns(name="main"))),
     Row("size of hello", "size", 1, 1, 1, (Figure("bytes", "bytes", Goal(64 * 1024)),)),
     Row("spawn, join by handle", "spawn_join", MILLION, 5000, 1, (ns(),)),
-    Row("alloc and free", "alloc", 5 * MILLION, 20_000, 1, (ns(),)),
+    Row("alloc and free", "alloc", 5 * MILLION, 20_000, 1, (ns(unit="ns a pair"),)),
+    Row("alloc, batches of 1,000", "alloc_batch", 5 * MILLION, 20_000, 1, (ns(2, "mimalloc", unit="ns a pair"),)),
+    Row("alloc, mixed sizes", "alloc_mixed", 5 * MILLION, 20_000, 1, (ns(1.5, "mimalloc", unit="ns a pair"),)),
+    Row("alloc, freed elsewhere", "alloc_elsewhere", 5 * MILLION, 20_000, 2, (ns(1.5, "mimalloc", unit="ns a pair"),), cpus=2),
 )

@@ -17,6 +17,7 @@ from tools import run_tool as run  # noqa: E402
 
 OPTIMISED = ("-O3", "-march=native", "-DNDEBUG", "-Wall", "-Wextra")
 BOTH, ONE, TWO = (1, 2), (1,), (2,)
+ALLOCATIONS = {"alloc": ONE, "alloc_batch": ONE, "alloc_mixed": ONE, "alloc_elsewhere": TWO}
 
 
 def package_version(package):
@@ -60,6 +61,18 @@ class CxxPeer(Peer):
         measure, program = out_dir / "measure.o", out_dir / "peer"
         run(["gcc", "-std=gnu11", *OPTIMISED, "-c", HERE / "measure.c", "-o", measure])
         run(["g++", "-std=c++17", *OPTIMISED, HERE / self.source, measure, *self.libraries, "-pthread", "-o", program])
+        return program
+
+
+@dataclass(frozen=True)
+class MallocPeer(Peer):
+    """malloc and free of a library that takes the place of the C library's."""
+    libraries: tuple = ()
+
+    def compile(self, out_dir):
+        program = out_dir / "peer"
+        run(["gcc", "-std=gnu11", *OPTIMISED, HERE / "measure.c", HERE / "malloc/malloc.c", *self.libraries, "-pthread",
+             "-o", program])
         return program
 
 
@@ -153,6 +166,9 @@ PEERS = [
     CxxPeer("oneTBB", ("gcc", "g++", "libtbb-dev"), "libtbb-dev",
             {"spawn": BOTH, "fib": BOTH, "skynet": BOTH, "nqueens": BOTH, "wake": TWO},
             most={"fib": 30}, source="tbb/tbb.cpp", libraries=("-ltbb",)),
+    MallocPeer("glibc", ("gcc", "libc6-dev"), "libc6-dev", ALLOCATIONS),
+    MallocPeer("jemalloc", ("gcc", "libjemalloc-dev"), "libjemalloc-dev", ALLOCATIONS, libraries=("-ljemalloc",)),
+    MallocPeer("mimalloc", ("gcc", "libmimalloc-dev"), "libmimalloc-dev", ALLOCATIONS, libraries=("-lmimalloc",)),
 ]
 LIMITS = [
     Limits("limits", ("gcc", "libc6-dev"), "gcc",

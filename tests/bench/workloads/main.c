@@ -12,13 +12,30 @@ static const struct {
   const char* name;
   workload* run;
 } kWorkloads[] = {
-    {"switch", bench_switch}, {"yield", bench_yield},     {"spawn", bench_spawn},
-    {"fib", bench_fib},       {"skynet", bench_skynet},   {"nqueens", bench_nqueens},
-    {"parked", bench_parked}, {"channel", bench_channel}, {"wake", bench_wake},
-    {"steal", bench_steal},   {"deque", bench_deque},     {"busy", bench_busy},
-    {"check", bench_check},   {"call", bench_call},       {"crowd", bench_crowd},
-    {"alloc", bench_alloc},   {"spawned", bench_spawned}, {"spawn_join", bench_spawn_join},
-    {"fork", bench_fork},     {"sort", bench_sort},       {"reduce", bench_reduce},
+    {"switch", bench_switch},
+    {"yield", bench_yield},
+    {"spawn", bench_spawn},
+    {"fib", bench_fib},
+    {"skynet", bench_skynet},
+    {"nqueens", bench_nqueens},
+    {"parked", bench_parked},
+    {"channel", bench_channel},
+    {"wake", bench_wake},
+    {"steal", bench_steal},
+    {"deque", bench_deque},
+    {"busy", bench_busy},
+    {"check", bench_check},
+    {"call", bench_call},
+    {"crowd", bench_crowd},
+    {"alloc", bench_alloc},
+    {"spawned", bench_spawned},
+    {"spawn_join", bench_spawn_join},
+    {"alloc_batch", bench_alloc_batch},
+    {"alloc_mixed", bench_alloc_mixed},
+    {"alloc_elsewhere", bench_alloc_elsewhere},
+    {"fork", bench_fork},
+    {"sort", bench_sort},
+    {"reduce", bench_reduce},
 };
 
 static long number(const char* text) {
