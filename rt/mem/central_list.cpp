@@ -50,7 +50,7 @@ CentralList::Chain CentralList::take(PageHeap& pages, unsigned size_class, unsig
   Lost lost{nullptr, 0};
   {
     LockGuard guard(lock_);
-    if (kept_ != 0 && wanted == span_shape(size_class).batch) chain = {batches_[--kept_], wanted};
+    if (has_kept() && wanted == span_shape(size_class).batch) chain = take_kept(size_class);
     while (chain.count < wanted) {
       Span* span = span_with_idle(pages, size_class, lost);
       if (span == nullptr) break;
@@ -64,8 +64,7 @@ CentralList::Chain CentralList::take(PageHeap& pages, unsigned size_class, unsig
 }
 
 Span* CentralList::span_with_idle(PageHeap& pages, unsigned size_class, Lost& lost) noexcept {
-  while (spans_ == nullptr && kept_ != 0)
-    give_to_spans(pages, size_class, {batches_[--kept_], span_shape(size_class).batch}, lost);
+  while (spans_ == nullptr && has_kept()) give_to_spans(pages, size_class, take_kept(size_class), lost);
   if (spans_ != nullptr) return spans_;
   Span* span = pages.take_run(span_shape(size_class).pages, 1);
   if (span == nullptr) return nullptr;
@@ -105,10 +104,13 @@ void CentralList::give(PageHeap& pages, unsigned size_class, Chain chain) noexce
   {
     LockGuard guard(lock_);
     count_out(-std::size_t{chain.count});
-    if (chain.count == span_shape(size_class).batch && kept_ < kKeptBatches)
-      batches_[kept_++] = chain.head;
-    else
+    const unsigned kept = kept_.load(std::memory_order_relaxed);
+    if (chain.count == span_shape(size_class).batch && kept < most_kept(size_class)) {
+      batches_[kept] = chain.head;
+      kept_.store(kept + 1, std::memory_order_relaxed);
+    } else {
       give_to_spans(pages, size_class, chain, lost);
+    }
   }
   lost.report();
 }
@@ -131,13 +133,18 @@ void CentralList::give_to_spans(PageHeap& pages, unsigned size_class, Chain chai
   }
 }
 
-void CentralList::trim(PageHeap& pages, unsigned size_class) noexcept {
+// Other threads wait for the lock no longer than one batch takes.
+[[gnu::noinline, gnu::cold]] bool CentralList::trim(PageHeap& pages, unsigned size_class) noexcept {
   Lost lost{nullptr, 0};
-  {
+  bool has_given = false;
+  for (unsigned left = most_kept(size_class); left != 0 && has_kept(); left--) {
     LockGuard guard(lock_);
-    while (kept_ != 0) give_to_spans(pages, size_class, {batches_[--kept_], span_shape(size_class).batch}, lost);
+    if (!has_kept()) break;
+    give_to_spans(pages, size_class, take_kept(size_class), lost);
+    has_given = true;
   }
   lost.report();
+  return has_given;
 }
 
 // --- Taking over -----------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/central_list.h — the free blocks of one size class that are in no worker's cache: a few whole batches as they
-// came back, and the spans that blocks are cut from. Blocks move in chains, linked through their first word.
+// rt/mem/central_list.h — the free blocks of one size class that are in no worker's cache: whole batches as they came
+// back, and the spans that blocks are cut from. Blocks move in chains, linked through their first word.
+// docs/decisions/0326
 #pragma once
 
 #include <atomic>
@@ -33,8 +34,14 @@ class alignas(arch::kPrefetchPair) CentralList {
     LockGuard guard(lock_);
     count_out(-std::size_t{count});
   }
-  // Returns kept batches to their spans, and empty spans to the page heap.
-  void trim(PageHeap& pages, unsigned size_class) noexcept;
+  // Returns the kept batches to their spans, and empty spans to the page heap. False: none was kept.
+  bool trim(PageHeap& pages, unsigned size_class) noexcept;
+  // How many batches are kept until trim(), so that their blocks need not be looked up and touched: at most kKeptBytes.
+  [[nodiscard]] static constexpr unsigned most_kept(unsigned size_class) noexcept {
+    const SpanShape& shape = span_shape(size_class);
+    const std::size_t fitting = kKeptBytes / (std::size_t{shape.batch} * shape.block_bytes);
+    return fitting < kMaxKept ? static_cast<unsigned>(fitting) : kMaxKept;
+  }
 
   // Makes up to `most` users' blocks that the filter selects the runtime's, in the span of `size_class` that begins at
   // `first_page`, from block `next` on; stores them in `out`. Returns how many; `next` is then the block to go on with,
@@ -46,7 +53,8 @@ class alignas(arch::kPrefetchPair) CentralList {
   [[nodiscard]] std::size_t blocks_out() const noexcept { return out_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr unsigned kKeptBatches = 4;
+  static constexpr std::size_t kKeptBytes = std::size_t{256} << 10;
+  static constexpr unsigned kMaxKept = 64;
 
   // Blocks found to be lost under the lock; reported once it has been released.
   struct Lost {
@@ -64,6 +72,13 @@ class alignas(arch::kPrefetchPair) CentralList {
   [[nodiscard]] Span* span_with_idle(PageHeap& pages, unsigned size_class, Lost& lost) noexcept;
   static void take_from(Span* span, const SpanShape& shape, Chain& chain, unsigned wanted, Lost& lost) noexcept;
   [[nodiscard]] static FreeBlock* reuse_block(Span* span, const SpanShape& shape, Lost& lost) noexcept;
+  // The batch that was kept last. Precondition: there is one.
+  [[nodiscard]] Chain take_kept(unsigned size_class) noexcept {
+    const unsigned left = kept_.load(std::memory_order_relaxed) - 1;
+    kept_.store(left, std::memory_order_relaxed);
+    return {batches_[left], span_shape(size_class).batch};
+  }
+  [[nodiscard]] bool has_kept() const noexcept { return kept_.load(std::memory_order_relaxed) != 0; }
   void give_to_spans(PageHeap& pages, unsigned size_class, Chain chain, Lost& lost) noexcept;
   void link(Span* span) noexcept;
   void unlink(Span* span) noexcept;
@@ -72,10 +87,10 @@ class alignas(arch::kPrefetchPair) CentralList {
   }
 
   RankedLock<LockRank::kCentralList> lock_;
-  unsigned kept_ = 0;
-  FreeBlock* batches_[kKeptBatches] = {};
-  Span* spans_ = nullptr;  // spans with idle blocks; the one that got its first idle block last comes first
+  std::atomic<unsigned> kept_{0};  // changes only under lock_
+  Span* spans_ = nullptr;          // spans with idle blocks; the one that got its first idle block last comes first
   std::atomic<std::size_t> out_{0};
+  FreeBlock* batches_[kMaxKept] = {};  // the first kept_ are batches
 };
 
 }  // namespace janus

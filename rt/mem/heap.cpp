@@ -55,7 +55,7 @@ void* Heap::take_small(HeapCache* cache, unsigned size_class, std::uint32_t tag)
 
 [[gnu::noinline, gnu::cold]] void* Heap::take_foreign(unsigned size_class, std::uint32_t tag) noexcept {
   for (;;) {
-    FreeBlock* block = central_[size_class].take(pages_, size_class, 1).head;
+    FreeBlock* block = take_from_central(size_class, 1).head;
     if (block == nullptr) return nullptr;
     HeapCache::List alone{};
     set_hot(alone, size_class, {block, 1});
@@ -72,14 +72,14 @@ bool Heap::refill(HeapCache& cache, unsigned size_class) noexcept {
   CentralList::Chain chain{list.spare, list.spares.load(std::memory_order_relaxed)};
   list.spare = nullptr;
   list.spares.store(0, std::memory_order_relaxed);
-  if (chain.head == nullptr) chain = central_[size_class].take(pages_, size_class, span_shape(size_class).batch);
+  if (chain.head == nullptr) chain = take_from_central(size_class, span_shape(size_class).batch);
   set_hot(list, size_class, chain);
   return chain.head != nullptr;
 }
 
 void* Heap::take_large(std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept {
   const unsigned align_pages = align <= kPageBytes ? 1 : static_cast<unsigned>(align / kPageBytes);
-  Span* span = pages_.take_run(static_cast<unsigned>(bytes / kPageBytes), align_pages);
+  Span* span = take_run(static_cast<unsigned>(bytes / kPageBytes), align_pages);
   if (span == nullptr) return nullptr;
   HeapChunk* chunk = chunk_of(span);
   const unsigned first = first_page(span);
@@ -88,6 +88,30 @@ void* Heap::take_large(std::size_t bytes, std::size_t align, std::uint32_t tag) 
   // The heap's last access; pairs with take_over_tagged().
   tag_at(chunk, first_tag(first, kSpanShapes.by_kind[kLargeKind])).store(tag, std::memory_order_release);
   return start_of(span);
+}
+
+// --- When pages run out ---
+
+// Batches that central lists keep may be all that keeps spans from being freed, so nothing is refused before they have
+// been given back. The largest blocks come first, since they are the fewest.
+[[gnu::noinline, gnu::cold]] bool Heap::give_back_kept() noexcept {
+  for (unsigned c = kSizeClasses; c-- != 0;)
+    if (central_[c].trim(pages_, c)) return true;
+  return false;
+}
+
+CentralList::Chain Heap::take_from_central(unsigned size_class, unsigned wanted) noexcept {
+  CentralList::Chain chain;
+  do chain = central_[size_class].take(pages_, size_class, wanted);
+  while (chain.head == nullptr && give_back_kept());
+  return chain;
+}
+
+Span* Heap::take_run(unsigned pages, unsigned align_pages) noexcept {
+  Span* run;
+  do run = pages_.take_run(pages, align_pages);
+  while (run == nullptr && give_back_kept());
+  return run;
 }
 
 void Heap::add_large(std::size_t delta) noexcept {
@@ -253,7 +277,7 @@ Heap::Found Heap::free_large(void* block, Found found) noexcept {
 }
 
 void Heap::trim() noexcept {
-  for (unsigned c = 0; c < kSizeClasses; c++) central_[c].trim(pages_, c);
+  for (unsigned c = 0; c < kSizeClasses; c++) (void)central_[c].trim(pages_, c);
   pages_.trim();
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/heap.h — the runtime's allocator. Small blocks (to 32 KiB) come from per-worker caches without an atomic
 // read-modify-write or a lock; large ones are runs of pages, huge ones (beyond 1 MiB) mappings. Any worker may free any
-// block: it goes into that worker's own cache, and surplus moves on in whole batches under a lock.
-// docs/decisions/0130, 0324
+// block: it goes into that worker's own cache, and surplus moves on in whole batches under a lock. Some of these are
+// kept whole, until pages run out. docs/decisions/0130, 0324, 0326
 //
 // Every block has a tag: the account that it is charged to, and whether the runtime itself holds it. The amount charged
 // is what size_of() returns, and plan_for() before the allocation. The heap itself knows no accounts.
@@ -197,6 +197,9 @@ class Heap {
   [[gnu::noinline]] void set_aside(HeapCache::List& list, unsigned size_class) noexcept;
   [[nodiscard]] unsigned take_over_at(Walk& walk, HeapChunk* chunk, const TagFilter& is_meant, void** out,
                                       unsigned most) noexcept;
+  [[nodiscard]] CentralList::Chain take_from_central(unsigned size_class, unsigned wanted) noexcept;
+  [[nodiscard]] Span* take_run(unsigned pages, unsigned align_pages) noexcept;
+  [[nodiscard]] bool give_back_kept() noexcept;
   [[nodiscard]] bool resize_large(Span* span, std::size_t bytes) noexcept;
   void add_large(std::size_t delta) noexcept;
 
