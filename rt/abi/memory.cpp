@@ -34,7 +34,7 @@ Runtime* runtime_of_blocks(const Caller& me) noexcept {
 }
 
 // Not inlined, so that all callers jump to one copy.
-[[gnu::noinline]] void* allocate_for(std::size_t align, std::size_t size) noexcept {
+[[gnu::noinline]] void* allocate_for(std::size_t size, std::size_t align) noexcept {
   if (price_of_block(size) != 0) [[unlikely]]
     charge_block(size);
   const Caller me = enter();
@@ -45,9 +45,9 @@ Runtime* runtime_of_blocks(const Caller& me) noexcept {
 }
 
 // As allocate_for(), which charges for the call, for a caller that has already paid.
-[[gnu::noinline, gnu::cold]] void* allocate_again(Worker& worker, std::size_t size) noexcept {
+[[gnu::noinline, gnu::cold]] void* allocate_again(std::size_t size, Worker& worker) noexcept {
   put_fuel_back(worker, price::kCall);
-  return allocate_for(16, size);
+  return allocate_for(size, kMinBlock);
 }
 
 [[gnu::noinline]] void free_unusual(void* block) noexcept {
@@ -66,24 +66,24 @@ extern "C" {
 
 void* janus_alloc(size_t size) {
   if (size > kMaxTabled) [[unlikely]]
-    return allocate_for(16, size);
+    return allocate_for(size, kMinBlock);
   const Caller me = enter_fast();
   if (me.task == nullptr) [[unlikely]]
-    return allocate_for(16, size);
+    return allocate_for(size, kMinBlock);
   void* const block = allocate_at_hand(*me.worker, *me.task, size);
   if (block == nullptr) [[unlikely]]
-    return allocate_again(*me.worker, size);
+    return allocate_again(size, *me.worker);
   return block;
 }
 
 void* janus_alloc_aligned(size_t align, size_t size) {
   if (align == 0 || (align & (align - 1)) != 0 || align > kMaxAlign)
     return refuse(with_why(JANUS_E_INVALID, Why::kAlign));
-  return allocate_for(align, size);
+  return allocate_for(size, align);
 }
 
 void* janus_realloc(void* block, size_t size) {
-  if (block == nullptr) return allocate_for(16, size);
+  if (block == nullptr) return allocate_for(size, kMinBlock);
   const Caller me = enter();
   Runtime* const runtime = runtime_of_blocks(me);
   if (runtime == nullptr) return nullptr;
@@ -92,8 +92,14 @@ void* janus_realloc(void* block, size_t size) {
 }
 
 void janus_free(void* block) {
-  if (!is_usual_caller() || !release_at_hand(current_worker(), block)) [[unlikely]]
-    free_unusual(block);
+  if (!is_usual_caller()) [[unlikely]]
+    return free_unusual(block);
+  Worker& worker = current_worker();
+  const Released released = release_at_hand(worker, block);
+  if (released == Released::kUnusual) [[unlikely]]
+    return free_unusual(block);
+  if (released == Released::kToCut) [[unlikely]]
+    return cut_chunk(worker);
 }
 
 }  // extern "C"

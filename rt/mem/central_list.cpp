@@ -50,7 +50,7 @@ CentralList::Chain CentralList::take(PageHeap& pages, unsigned size_class, unsig
   Lost lost{nullptr, 0};
   {
     LockGuard guard(lock_);
-    if (has_kept() && wanted == span_shape(size_class).batch) chain = take_kept(size_class);
+    if (kept_ != 0 && wanted == span_shape(size_class).batch) chain = take_kept(size_class);
     while (chain.count < wanted) {
       Span* span = span_with_idle(pages, size_class, lost);
       if (span == nullptr) break;
@@ -64,7 +64,7 @@ CentralList::Chain CentralList::take(PageHeap& pages, unsigned size_class, unsig
 }
 
 Span* CentralList::span_with_idle(PageHeap& pages, unsigned size_class, Lost& lost) noexcept {
-  while (spans_ == nullptr && has_kept()) give_to_spans(pages, size_class, take_kept(size_class), lost);
+  while (spans_ == nullptr && kept_ != 0) give_to_spans(pages, size_class, take_kept(size_class), lost);
   if (spans_ != nullptr) return spans_;
   Span* span = pages.take_run(span_shape(size_class).pages, 1);
   if (span == nullptr) return nullptr;
@@ -104,13 +104,11 @@ void CentralList::give(PageHeap& pages, unsigned size_class, Chain chain) noexce
   {
     LockGuard guard(lock_);
     count_out(-std::size_t{chain.count});
-    const unsigned kept = kept_.load(std::memory_order_relaxed);
-    if (chain.count == span_shape(size_class).batch && kept < most_kept(size_class)) {
-      batches_[kept] = chain.head;
-      kept_.store(kept + 1, std::memory_order_relaxed);
-    } else {
+    const SpanShape& shape = span_shape(size_class);
+    if (chain.count == shape.batch && kept_ < shape.kept)
+      batches_[kept_++] = chain.head;
+    else
       give_to_spans(pages, size_class, chain, lost);
-    }
   }
   lost.report();
 }
@@ -133,15 +131,14 @@ void CentralList::give_to_spans(PageHeap& pages, unsigned size_class, Chain chai
   }
 }
 
-// Other threads wait for the lock no longer than one batch takes.
-[[gnu::noinline, gnu::cold]] bool CentralList::trim(PageHeap& pages, unsigned size_class) noexcept {
+// One at a time, since other threads may wait for the lock.
+[[gnu::noinline, gnu::cold]] bool CentralList::give_back_batch(PageHeap& pages, unsigned size_class) noexcept {
   Lost lost{nullptr, 0};
-  bool has_given = false;
-  for (unsigned left = most_kept(size_class); left != 0 && has_kept(); left--) {
+  bool has_given;
+  {
     LockGuard guard(lock_);
-    if (!has_kept()) break;
-    give_to_spans(pages, size_class, take_kept(size_class), lost);
-    has_given = true;
+    has_given = kept_ != 0;
+    if (has_given) give_to_spans(pages, size_class, take_kept(size_class), lost);
   }
   lost.report();
   return has_given;

@@ -34,14 +34,8 @@ class alignas(arch::kPrefetchPair) CentralList {
     LockGuard guard(lock_);
     count_out(-std::size_t{count});
   }
-  // Returns the kept batches to their spans, and empty spans to the page heap. False: none was kept.
-  bool trim(PageHeap& pages, unsigned size_class) noexcept;
-  // How many batches are kept until trim(), so that their blocks need not be looked up and touched: at most kKeptBytes.
-  [[nodiscard]] static constexpr unsigned most_kept(unsigned size_class) noexcept {
-    const SpanShape& shape = span_shape(size_class);
-    const std::size_t fitting = kKeptBytes / (std::size_t{shape.batch} * shape.block_bytes);
-    return fitting < kMaxKept ? static_cast<unsigned>(fitting) : kMaxKept;
-  }
+  // Returns one kept batch to its spans, and empty spans to the page heap. False: none is kept.
+  [[nodiscard]] bool give_back_batch(PageHeap& pages, unsigned size_class) noexcept;
 
   // Makes up to `most` users' blocks that the filter selects the runtime's, in the span of `size_class` that begins at
   // `first_page`, from block `next` on; stores them in `out`. Returns how many; `next` is then the block to go on with,
@@ -53,9 +47,6 @@ class alignas(arch::kPrefetchPair) CentralList {
   [[nodiscard]] std::size_t blocks_out() const noexcept { return out_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr std::size_t kKeptBytes = std::size_t{256} << 10;
-  static constexpr unsigned kMaxKept = 64;
-
   // Blocks found to be lost under the lock; reported once it has been released.
   struct Lost {
     const FreeBlock* written_to;  // the last block whose link was overwritten, or nullptr
@@ -74,11 +65,8 @@ class alignas(arch::kPrefetchPair) CentralList {
   [[nodiscard]] static FreeBlock* reuse_block(Span* span, const SpanShape& shape, Lost& lost) noexcept;
   // The batch that was kept last. Precondition: there is one.
   [[nodiscard]] Chain take_kept(unsigned size_class) noexcept {
-    const unsigned left = kept_.load(std::memory_order_relaxed) - 1;
-    kept_.store(left, std::memory_order_relaxed);
-    return {batches_[left], span_shape(size_class).batch};
+    return {batches_[--kept_], span_shape(size_class).batch};
   }
-  [[nodiscard]] bool has_kept() const noexcept { return kept_.load(std::memory_order_relaxed) != 0; }
   void give_to_spans(PageHeap& pages, unsigned size_class, Chain chain, Lost& lost) noexcept;
   void link(Span* span) noexcept;
   void unlink(Span* span) noexcept;
@@ -87,8 +75,8 @@ class alignas(arch::kPrefetchPair) CentralList {
   }
 
   RankedLock<LockRank::kCentralList> lock_;
-  std::atomic<unsigned> kept_{0};  // changes only under lock_
-  Span* spans_ = nullptr;          // spans with idle blocks; the one that got its first idle block last comes first
+  unsigned kept_ = 0;
+  Span* spans_ = nullptr;  // spans with idle blocks; the one that got its first idle block last comes first
   std::atomic<std::size_t> out_{0};
   FreeBlock* batches_[kMaxKept] = {};  // the first kept_ are batches
 };

@@ -28,6 +28,15 @@ Misuse misuse_of(std::uint32_t tag, Holder holder) noexcept {
   report_written_after_free(block, count);
 }
 
+// Batches that central lists keep may be all that keeps spans from being freed, so nothing is refused before they have
+// been given back, one class after the other. The largest blocks come first, since they are the fewest.
+[[gnu::noinline, gnu::cold]] bool Heap::give_back_kept() noexcept {
+  bool has_given = false;
+  for (unsigned c = kSizeClasses; c-- != 0 && !has_given;)
+    while (central_[c].give_back_batch(pages_, c)) has_given = true;
+  return has_given;
+}
+
 void* Heap::allocate(HeapCache* cache, Plan plan, std::size_t align, std::uint32_t tag) noexcept {
   switch (plan.kind) {
     case Kind::kSmall:
@@ -44,23 +53,27 @@ void* Heap::allocate(HeapCache* cache, Plan plan, std::size_t align, std::uint32
 
 void* Heap::take_small(HeapCache* cache, unsigned size_class, std::uint32_t tag) noexcept {
   if (cache == nullptr) return take_foreign(size_class, tag);
-  HeapCache::List& list = cache->lists_[size_class];
+  HeapCache::List& list = cache->list_of(size_class);
   for (;;) {
     if (list.hot == nullptr && !refill(*cache, size_class)) return nullptr;
     Tag* its_tag;
-    if (FreeBlock* const block = look_at_first(list, its_tag)) return take_first(list, size_class, block, its_tag, tag);
+    if (FreeBlock* const block = look_at_first(list, its_tag)) return take_first(list, block, its_tag, tag);
     give_up(list, size_class);
   }
 }
 
 [[gnu::noinline, gnu::cold]] void* Heap::take_foreign(unsigned size_class, std::uint32_t tag) noexcept {
   for (;;) {
-    FreeBlock* block = take_from_central(size_class, 1).head;
-    if (block == nullptr) return nullptr;
+    FreeBlock* block = central_[size_class].take(pages_, size_class, 1).head;
+    if (block == nullptr) {
+      if (!give_back_kept()) return nullptr;
+      continue;
+    }
     HeapCache::List alone{};
+    if (kHeapChecks) alone.block_bytes = span_shape(size_class).block_bytes;
     set_hot(alone, size_class, {block, 1});
     Tag* its_tag;
-    if (look_at_first(alone, its_tag) != nullptr) return take_first(alone, size_class, block, its_tag, tag);
+    if (look_at_first(alone, its_tag) != nullptr) return take_first(alone, block, its_tag, tag);
     give_up(alone, size_class);
   }
 }
@@ -68,19 +81,23 @@ void* Heap::take_small(HeapCache* cache, unsigned size_class, std::uint32_t tag)
 // The hot list is empty: replaces it by the spare batch, or by one from the central list.
 bool Heap::refill(HeapCache& cache, unsigned size_class) noexcept {
   if (cache.link_.pool == nullptr) link(cache);
-  HeapCache::List& list = cache.lists_[size_class];
+  HeapCache::List& list = cache.list_of(size_class);
   CentralList::Chain chain{list.spare, list.spares.load(std::memory_order_relaxed)};
   list.spare = nullptr;
   list.spares.store(0, std::memory_order_relaxed);
-  if (chain.head == nullptr) chain = take_from_central(size_class, span_shape(size_class).batch);
+  while (chain.head == nullptr) {
+    chain = central_[size_class].take(pages_, size_class, span_shape(size_class).batch);
+    if (chain.head == nullptr && !give_back_kept()) break;
+  }
   set_hot(list, size_class, chain);
   return chain.head != nullptr;
 }
 
 void* Heap::take_large(std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept {
   const unsigned align_pages = align <= kPageBytes ? 1 : static_cast<unsigned>(align / kPageBytes);
-  Span* span = take_run(static_cast<unsigned>(bytes / kPageBytes), align_pages);
-  if (span == nullptr) return nullptr;
+  Span* span;
+  while ((span = pages_.take_run(static_cast<unsigned>(bytes / kPageBytes), align_pages)) == nullptr)
+    if (!give_back_kept()) return nullptr;
   HeapChunk* chunk = chunk_of(span);
   const unsigned first = first_page(span);
   chunk->entries[first].store(PageEntry(first, kLargeKind), std::memory_order_relaxed);
@@ -88,30 +105,6 @@ void* Heap::take_large(std::size_t bytes, std::size_t align, std::uint32_t tag) 
   // The heap's last access; pairs with take_over_tagged().
   tag_at(chunk, first_tag(first, kSpanShapes.by_kind[kLargeKind])).store(tag, std::memory_order_release);
   return start_of(span);
-}
-
-// --- When pages run out ---
-
-// Batches that central lists keep may be all that keeps spans from being freed, so nothing is refused before they have
-// been given back. The largest blocks come first, since they are the fewest.
-[[gnu::noinline, gnu::cold]] bool Heap::give_back_kept() noexcept {
-  for (unsigned c = kSizeClasses; c-- != 0;)
-    if (central_[c].trim(pages_, c)) return true;
-  return false;
-}
-
-CentralList::Chain Heap::take_from_central(unsigned size_class, unsigned wanted) noexcept {
-  CentralList::Chain chain;
-  do chain = central_[size_class].take(pages_, size_class, wanted);
-  while (chain.head == nullptr && give_back_kept());
-  return chain;
-}
-
-Span* Heap::take_run(unsigned pages, unsigned align_pages) noexcept {
-  Span* run;
-  do run = pages_.take_run(pages, align_pages);
-  while (run == nullptr && give_back_kept());
-  return run;
 }
 
 void Heap::add_large(std::size_t delta) noexcept {
@@ -148,12 +141,13 @@ Heap::Found Heap::free_from(Holder holder, HeapCache* cache, void* block) noexce
   if (ref.is_large()) return free_large(block, found);
   if (cache != nullptr) {
     if (cache->link_.pool == nullptr) link(*cache);
-    HeapCache::List& list = cache->lists_[ref.size_class()];
+    HeapCache::List& list = cache->list_of(ref.size_class());
     if (list.room.load(std::memory_order_relaxed) == 0) set_aside(list, ref.size_class());
-    push(list, block, ref);
+    push(list, block, ref.tag_index());
     return found;
   }
-  central_[ref.size_class()].give(pages_, ref.size_class(), {make_free(block, ref, nullptr), 1});
+  central_[ref.size_class()].give(pages_, ref.size_class(),
+                                  {make_free(block, ref.bytes(), ref.tag_index(), nullptr), 1});
   return found;
 }
 
@@ -249,8 +243,18 @@ Heap::Found Heap::free_large(void* block, Found found) noexcept {
 
 // --- Caches ----------------------------------------------------------------------------------------------------------
 
+void Heap::make_list(HeapCache::List& list, unsigned size_class) noexcept {
+  const SpanShape& shape = span_shape(size_class);
+  list.reciprocal = shape.reciprocal;
+  list.end = std::uint64_t{shape.blocks} << 32;
+  list.tag_offset = shape.tag_offset;
+  list.block_bytes = shape.block_bytes;
+  list.tag_shift = shape.tag_shift;
+  set_hot(list, size_class, {nullptr, 0});
+}
+
 [[gnu::noinline, gnu::cold]] void Heap::link(HeapCache& cache) noexcept {
-  for (unsigned c = 0; c < kSizeClasses; c++) set_hot(cache.lists_[c], c, {nullptr, 0});
+  for (unsigned c = 0; c < kSizeClasses; c++) make_list(cache.list_of(c), c);
   LockGuard guard(caches_lock_);
   caches_.add(cache, *this);
 }
@@ -261,9 +265,10 @@ Heap::Found Heap::free_large(void* block, Found found) noexcept {
 }
 
 [[gnu::noinline, gnu::cold]] void Heap::flush(HeapCache& cache) noexcept {
+  for (std::uintptr_t& known : cache.known_chunks_) known = 0;
   if (cache.link_.pool == nullptr) return;
   for (unsigned c = 0; c < kSizeClasses; c++) {
-    HeapCache::List& list = cache.lists_[c];
+    HeapCache::List& list = cache.list_of(c);
     // Emptied before it is given: a list whose links turn out to be overwritten must not be given again.
     const CentralList::Chain hot{list.hot, hot_blocks(list, c)};
     const CentralList::Chain spare{list.spare, list.spares.load(std::memory_order_relaxed)};
@@ -277,7 +282,8 @@ Heap::Found Heap::free_large(void* block, Found found) noexcept {
 }
 
 void Heap::trim() noexcept {
-  for (unsigned c = 0; c < kSizeClasses; c++) (void)central_[c].trim(pages_, c);
+  while (give_back_kept()) {
+  }
   pages_.trim();
 }
 
@@ -289,8 +295,8 @@ void Heap::trim() noexcept {
   LockGuard guard(caches_lock_);
   for (HeapCache* cache = caches_.first(); cache != nullptr; cache = cache->link_.next)
     for (unsigned c = 0; c < kSizeClasses; c++)
-      bytes -= size_class_bytes(c) *
-               (hot_blocks(cache->lists_[c], c) + std::size_t{cache->lists_[c].spares.load(std::memory_order_relaxed)});
+      bytes -= size_class_bytes(c) * (hot_blocks(cache->list_of(c), c) +
+                                      std::size_t{cache->list_of(c).spares.load(std::memory_order_relaxed)});
   return bytes;
 }
 

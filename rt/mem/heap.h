@@ -41,14 +41,26 @@ class alignas(arch::kCacheLine) HeapCache {
  private:
   friend class Heap;
   friend class CacheList<Heap, HeapCache>;
-  struct List {
+  struct alignas(arch::kCacheLine) List {
     FreeBlock* hot;                     // last in, first out
     FreeBlock* spare;                   // nullptr, or one whole batch
     std::atomic<std::uint32_t> room;    // how many blocks `hot` lacks of a batch; statistics read it, too
     std::atomic<std::uint32_t> spares;  // blocks in `spare`
+    // Of span_shape(), so that the usual case needs no other line; zeroes until the cache is first used.
+    std::uint64_t reciprocal;
+    std::uint64_t end;  // `blocks`, times 2^32
+    std::uint32_t tag_offset;
+    std::uint32_t block_bytes;
+    std::uint8_t tag_shift;
   };
-  List lists_[kSizeClasses + 1] = {};  // the last one, of large blocks, never has room
+  static constexpr unsigned kKnownChunks = 32;
+
+  [[nodiscard]] List& list_of(unsigned size_class) noexcept { return lists_[kind_of_class(size_class)]; }
+  List lists_[kLargeKind + 1] = {};  // by kind; those of kNoKind and kLargeKind stay zeroes
   CacheList<Heap, HeapCache>::Link link_;
+  // Chunks of the heap, by the lowest bits of their numbers: each as the address of its last byte, or 0. A heap keeps
+  // its chunks, so this may be looked at instead of PageHeap::owns().
+  std::uintptr_t known_chunks_[kKnownChunks] = {};
 };
 
 class Heap {
@@ -101,14 +113,19 @@ class Heap {
     return allocate(cache, plan, align, tag);
   }
 
-  // The usual case of allocate(), inlined and in two steps: look_at_hand() finds the first block of a small class's
-  // list and its tag, and changes nothing (nullptr: use allocate()); take_at_hand() takes that block.
-  [[nodiscard]] static FreeBlock* look_at_hand(HeapCache& cache, unsigned size_class, Tag*& its_tag) noexcept;
-  static void* take_at_hand(HeapCache& cache, unsigned size_class, FreeBlock* block, Tag* its_tag,
-                            std::uint32_t tag) noexcept;
+  // The usual case of allocate(), inlined and in two steps: look_at_hand() finds a small class's list, the first block
+  // of it and that block's tag, and changes nothing (nullptr: use allocate()); take_at_hand() takes that block.
+  using List = HeapCache::List;
+  [[nodiscard]] static FreeBlock* look_at_hand(HeapCache& cache, unsigned size_class, List*& list,
+                                               Tag*& its_tag) noexcept;
+  [[nodiscard]] static std::size_t bytes_of(const List& list) noexcept { return list.block_bytes; }
+  static void* take_at_hand(List& list, FreeBlock* block, Tag* its_tag, std::uint32_t tag) noexcept {
+    return take_first(list, block, its_tag, tag);
+  }
   // The usual case of free(), inlined: a user's small block with this tag, and a list with room. Stores the block's
-  // size in `bytes`. False: it is not the usual case, and nothing has changed.
-  [[nodiscard]] bool free_at_hand(HeapCache& cache, void* block, std::uint32_t tag, std::size_t& bytes) noexcept;
+  // size in `bytes`. False: it is not the usual case, and nothing has changed. Calls nothing, so that the caller need not
+  // save registers.
+  [[nodiscard]] static bool free_at_hand(HeapCache& cache, void* block, std::uint32_t tag, std::size_t& bytes) noexcept;
 
   // The size and tag (account) of a block, or why it was refused.
   struct Found {
@@ -176,10 +193,9 @@ class Heap {
   [[nodiscard, gnu::noinline]] void* take_small(HeapCache* cache, unsigned size_class, std::uint32_t tag) noexcept;
   [[nodiscard]] void* take_foreign(unsigned size_class, std::uint32_t tag) noexcept;
   [[nodiscard]] bool refill(HeapCache& cache, unsigned size_class) noexcept;
-  [[nodiscard]] static FreeBlock* look_at_first(const HeapCache::List& list, Tag*& its_tag) noexcept;
-  static void* take_first(HeapCache::List& list, unsigned size_class, FreeBlock* block, Tag* its_tag,
-                          std::uint32_t tag) noexcept;
-  void give_up(HeapCache::List& list, unsigned size_class) noexcept;
+  [[nodiscard]] static FreeBlock* look_at_first(const List& list, Tag*& its_tag) noexcept;
+  static void* take_first(List& list, FreeBlock* block, Tag* its_tag, std::uint32_t tag) noexcept;
+  void give_up(List& list, unsigned size_class) noexcept;
   [[nodiscard]] void* take_large(std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept;
 
   static bool restore_tag(Tag& its_tag, std::uint32_t from, std::uint32_t to) noexcept;
@@ -189,24 +205,23 @@ class Heap {
   [[nodiscard, gnu::noinline]] Found free_from(Holder holder, HeapCache* cache, void* block) noexcept;
   [[nodiscard, gnu::noinline]] Found free_unusual(void* block, Holder holder) noexcept;
   [[nodiscard, gnu::noinline]] Found free_large(void* block, Found found) noexcept;
-  static FreeBlock* make_free(void* block, const BlockRef& ref, FreeBlock* next) noexcept;
-  static void push(HeapCache::List& list, void* block, const BlockRef& ref) noexcept;
-  [[nodiscard]] static std::uint32_t hot_blocks(const HeapCache::List& list, unsigned size_class) noexcept {
+  static FreeBlock* make_free(void* block, std::size_t bytes, std::uint64_t tag_index, FreeBlock* next) noexcept;
+  static void push(List& list, void* block, std::uint64_t tag_index) noexcept;
+  [[nodiscard]] static std::uint32_t hot_blocks(const List& list, unsigned size_class) noexcept {
     return span_shape(size_class).batch - list.room.load(std::memory_order_relaxed);
   }
-  [[gnu::noinline]] void set_aside(HeapCache::List& list, unsigned size_class) noexcept;
+  [[gnu::noinline]] void set_aside(List& list, unsigned size_class) noexcept;
   [[nodiscard]] unsigned take_over_at(Walk& walk, HeapChunk* chunk, const TagFilter& is_meant, void** out,
                                       unsigned most) noexcept;
-  [[nodiscard]] CentralList::Chain take_from_central(unsigned size_class, unsigned wanted) noexcept;
-  [[nodiscard]] Span* take_run(unsigned pages, unsigned align_pages) noexcept;
   [[nodiscard]] bool give_back_kept() noexcept;
   [[nodiscard]] bool resize_large(Span* span, std::size_t bytes) noexcept;
   void add_large(std::size_t delta) noexcept;
 
-  static void set_hot(HeapCache::List& list, unsigned size_class, CentralList::Chain chain) noexcept {
+  static void set_hot(List& list, unsigned size_class, CentralList::Chain chain) noexcept {
     list.hot = chain.head;
     list.room.store(span_shape(size_class).batch - chain.count, std::memory_order_relaxed);
   }
+  static void make_list(List& list, unsigned size_class) noexcept;
 
   void link(HeapCache& cache) noexcept;
   void unlink(HeapCache& cache) noexcept;
@@ -223,33 +238,28 @@ class Heap {
 
 // Looks at the first block of a list that is not empty, for writes to it since it was freed. nullptr: its link was
 // overwritten, or somebody holds it.
-[[gnu::always_inline]] inline FreeBlock* Heap::look_at_first(const HeapCache::List& list, Tag*& its_tag) noexcept {
+[[gnu::always_inline]] inline FreeBlock* Heap::look_at_first(const List& list, Tag*& its_tag) noexcept {
   FreeBlock* const block = list.hot;
   if (!block->is_intact()) [[unlikely]]
     return nullptr;
   its_tag = &tag_at(chunk_of(block), block->tag_index());
-  return its_tag->load(std::memory_order_relaxed) == kFreeTag ? block : nullptr;
+  return arch::cmp_relaxed(*its_tag, kFreeTag) ? block : nullptr;
 }
 
-[[gnu::always_inline]] inline void* Heap::take_first(HeapCache::List& list, unsigned size_class, FreeBlock* block,
-                                                     Tag* its_tag, std::uint32_t tag) noexcept {
+[[gnu::always_inline]] inline void* Heap::take_first(List& list, FreeBlock* block, Tag* its_tag,
+                                                     std::uint32_t tag) noexcept {
   // A write beyond the link does not damage the list, so it is only reported, and the block is used.
-  if (kHeapChecks && !is_still_filled(block, size_class_bytes(size_class))) report_written_after_free(block, 0);
+  if (kHeapChecks && !is_still_filled(block, list.block_bytes)) report_written_after_free(block, 0);
   list.hot = block->next();
-  list.room.store(list.room.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  arch::add_as_owner(list.room, 1u);
   its_tag->store(tag, std::memory_order_release);  // the heap's last access; pairs with take_over_tagged()
   return block;
 }
 
-[[gnu::always_inline]] inline FreeBlock* Heap::look_at_hand(HeapCache& cache, unsigned size_class,
+[[gnu::always_inline]] inline FreeBlock* Heap::look_at_hand(HeapCache& cache, unsigned size_class, List*& list,
                                                             Tag*& its_tag) noexcept {
-  const HeapCache::List& list = cache.lists_[size_class];
-  return list.hot != nullptr ? look_at_first(list, its_tag) : nullptr;
-}
-
-[[gnu::always_inline]] inline void* Heap::take_at_hand(HeapCache& cache, unsigned size_class, FreeBlock* block,
-                                                       Tag* its_tag, std::uint32_t tag) noexcept {
-  return take_first(cache.lists_[size_class], size_class, block, its_tag, tag);
+  list = arch::opaque(&cache.list_of(size_class));
+  return list->hot != nullptr ? look_at_first(*list, its_tag) : nullptr;
 }
 
 // Changes the tag of a block that was found by its address. False: somebody else has changed it before.
@@ -265,29 +275,48 @@ class Heap {
 }
 
 // Writes what a free block holds into a block that nobody holds.
-[[gnu::always_inline]] inline FreeBlock* Heap::make_free(void* block, const BlockRef& ref, FreeBlock* next) noexcept {
-  fill_free(block, ref.shape().block_bytes);
+[[gnu::always_inline]] inline FreeBlock* Heap::make_free(void* block, std::size_t bytes, std::uint64_t tag_index,
+                                                         FreeBlock* next) noexcept {
+  fill_free(block, bytes);
   auto* const free_block = static_cast<FreeBlock*>(block);
-  free_block->set(next, ref.tag_index());
+  free_block->set(next, tag_index);
   return free_block;
 }
 
 // Puts a block that nobody holds into a list that has room.
-[[gnu::always_inline]] inline void Heap::push(HeapCache::List& list, void* block, const BlockRef& ref) noexcept {
-  list.hot = make_free(block, ref, list.hot);
-  list.room.store(list.room.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+[[gnu::always_inline]] inline void Heap::push(List& list, void* block, std::uint64_t tag_index) noexcept {
+  list.hot = make_free(block, list.block_bytes, tag_index, list.hot);
+  arch::add_as_owner(list.room, ~0u);
 }
 
 [[gnu::always_inline]] inline bool Heap::free_at_hand(HeapCache& cache, void* block, std::uint32_t tag,
                                                       std::size_t& bytes) noexcept {
-  BlockRef ref;
-  if (!pages_.owns(block) || !find_block(block, ref)) [[unlikely]]
+  const std::uintptr_t last_byte = address_of(block) | (kChunkBytes - 1);
+  if (cache.known_chunks_[last_byte / kChunkBytes % HeapCache::kKnownChunks] != last_byte) [[unlikely]] {
+    if (cache.link_.pool == nullptr || !cache.link_.pool->pages_.owns(block)) return false;
+    cache.known_chunks_[arch::opaque(last_byte) / kChunkBytes % HeapCache::kKnownChunks] = last_byte;
+  }
+  // As find_block() does it.
+  HeapChunk* const chunk = chunk_of(block);
+  const std::atomic<PageEntry>& its_entry = chunk->entries[page_of(block)];
+  const PageEntry entry = its_entry.load(std::memory_order_relaxed);
+  List& list = *arch::opaque(&cache.lists_[entry.kind()]);
+  const std::uint64_t product = offset_in_span(block, entry) * list.reciprocal;
+  if (static_cast<std::uint32_t>(product) >= static_cast<std::uint32_t>(list.reciprocal) || product >= list.end ||
+      arch::cmp_relaxed(list.room, 0u)) [[unlikely]]
     return false;
-  HeapCache::List& list = *arch::opaque(&cache.lists_[ref.size_class()]);
-  if (list.room.load(std::memory_order_relaxed) == 0 || !exchange_tag(block, ref, tag, kFreeTag)) [[unlikely]]
+  const std::uint64_t tag_index = (entry.first_byte() >> list.tag_shift) + list.tag_offset + (product >> 32);
+  Tag& its_tag = tag_at(chunk, tag_index);
+  std::uint32_t expected = tag;
+  if (!its_tag.compare_exchange_strong(expected, kFreeTag, std::memory_order_relaxed)) [[unlikely]]
     return false;
-  push(list, block, ref);
-  bytes = ref.shape().block_bytes;
+  if (its_entry.load(std::memory_order_relaxed) != entry) [[unlikely]] {  // as restore_tag()
+    std::uint32_t free = kFreeTag;
+    (void)its_tag.compare_exchange_strong(free, tag, std::memory_order_relaxed);
+    return false;
+  }
+  bytes = list.block_bytes;
+  push(list, block, tag_index);
   return true;
 }
 

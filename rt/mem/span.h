@@ -60,9 +60,10 @@ struct Span {
 class PageEntry {
  public:
   constexpr PageEntry() = default;
-  constexpr PageEntry(unsigned first_page, unsigned kind) : bits_(first_page | kind << 16) {}
-  [[nodiscard]] constexpr unsigned first_page() const noexcept { return bits_ & 0xffff; }
-  [[nodiscard]] constexpr unsigned kind() const noexcept { return bits_ >> 16; }
+  constexpr PageEntry(unsigned first_page, unsigned kind) : bits_(first_page << kPageShift | kind) {}
+  [[nodiscard]] constexpr unsigned first_page() const noexcept { return bits_ >> kPageShift; }
+  [[nodiscard]] constexpr unsigned kind() const noexcept { return bits_ % kPageBytes; }
+  [[nodiscard]] constexpr std::uint32_t first_byte() const noexcept { return bits_ - kind(); }  // offset in the chunk
   [[nodiscard]] constexpr bool operator==(const PageEntry&) const = default;
 
  private:
@@ -100,20 +101,24 @@ static_assert(kHeaderPages < kChunkPages / 32 && std::atomic<PageEntry>::is_alwa
 
 struct SpanShape {
   std::uint32_t reciprocal;  // ceil(2^32 / block_bytes): block number = offset * reciprocal >> 32
-  std::uint32_t tag_offset;  // tag of block n: chunk + (first page << tag_shift) + tag_offset + 4 n
+  std::uint32_t tag_offset;  // index of the tag of block n: (offset of the span >> tag_shift) + tag_offset + n
   std::uint16_t block_bytes;
   std::uint16_t blocks;
   std::uint8_t tag_shift;
   std::uint8_t pages;
   std::uint8_t batch;  // how many blocks move between a worker's cache and the central list at once
+  std::uint8_t kept;   // how many batches the central list keeps whole
 };
 static_assert(sizeof(SpanShape) == 16);
+
+inline constexpr unsigned kMaxKept = 64;
 
 namespace span_detail {
 
 inline constexpr std::size_t kMinSpanPages = 16, kMaxSpanPages = 64;
 inline constexpr std::size_t kBatchBytes = 16384;
 inline constexpr std::size_t kMinBatch = 2, kMaxBatch = 64;
+inline constexpr std::size_t kKeptBytes = std::size_t{256} << 10;
 
 constexpr std::size_t bytes_with_tag(std::size_t block) noexcept {
   return block + (block < kTagsApartFrom ? sizeof(Tag) : 0);
@@ -130,10 +135,20 @@ constexpr std::size_t pages_for(std::size_t block) noexcept {
   return best;
 }
 
+constexpr std::size_t kept_for(std::size_t batch_bytes) noexcept {
+  const std::size_t fitting = kKeptBytes / batch_bytes;
+  return fitting < kMaxKept ? fitting : kMaxKept;
+}
+
 constexpr std::size_t batch_for(std::size_t block) noexcept {
   const std::size_t fitting = kBatchBytes / block;
   return fitting < kMinBatch ? kMinBatch : fitting > kMaxBatch ? kMaxBatch : fitting;
 }
+
+inline constexpr std::uint8_t kWordShift = 2;  // from an offset to the index of a word
+// From an offset to the index of the tag of a block that begins there: chunks have kTagsPerPage tags for each page.
+inline constexpr std::uint8_t kApartShift = 10;
+static_assert(kPageBytes >> kApartShift == kTagsPerPage && 1 << kWordShift == sizeof(Tag));
 
 constexpr SpanShape shape_of(unsigned size_class) noexcept {
   const std::size_t block = size_class_bytes(size_class), pages = pages_for(block);
@@ -141,22 +156,23 @@ constexpr SpanShape shape_of(unsigned size_class) noexcept {
   const bool apart = block >= kTagsApartFrom;
   SpanShape shape{};
   shape.reciprocal = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + block - 1) / block);
-  shape.tag_offset = static_cast<std::uint32_t>(apart ? offsetof(HeapChunk, tags) : blocks * block);
-  shape.tag_shift = apart ? 4 : kPageShift;
+  shape.tag_offset = static_cast<std::uint32_t>((apart ? offsetof(HeapChunk, tags) : blocks * block) / sizeof(Tag));
+  shape.tag_shift = apart ? kApartShift : kWordShift;
   shape.block_bytes = static_cast<std::uint16_t>(block);
   shape.blocks = static_cast<std::uint16_t>(blocks);
   shape.pages = static_cast<std::uint8_t>(pages);
   shape.batch = static_cast<std::uint8_t>(batch_for(block));
+  shape.kept = static_cast<std::uint8_t>(kept_for(batch_for(block) * block));
   return shape;
 }
-static_assert(kTagsPerPage * sizeof(Tag) == 1 << 4);
 
 // With these numbers (and zeroes for kNoKind) the arithmetic of find_block() needs no branch to find that a large block
 // starts at offset 0 only, and that no block starts in a page of no span.
 constexpr SpanShape large_shape() noexcept {
   SpanShape shape{};
-  shape.tag_offset = offsetof(HeapChunk, tags);
-  shape.tag_shift = 4;
+  shape.reciprocal = 1;
+  shape.tag_offset = offsetof(HeapChunk, tags) / sizeof(Tag);
+  shape.tag_shift = kApartShift;
   shape.blocks = 1;
   return shape;
 }
@@ -171,9 +187,24 @@ constexpr Shapes all_shapes() noexcept {
   return shapes;
 }
 
+// For find_block(): the product of an offset in a span and the reciprocal is less than the reciprocal, modulo 2^32,
+// exactly if a block begins there. Let e = reciprocal * block_bytes - 2^32. For offset = n * block_bytes + r the product
+// is n * e + r * reciprocal modulo 2^32; the largest, for r = block_bytes - 1, is n * e + 2^32 + e - reciprocal.
+constexpr bool is_start_exact(const SpanShape& shape) noexcept {
+  const std::uint64_t excess = std::uint64_t{shape.reciprocal} * shape.block_bytes - (std::uint64_t{1} << 32);
+  const std::uint64_t most = shape.pages * kPageBytes / shape.block_bytes;
+  return (most + 1) * excess < shape.reciprocal;
+}
+constexpr bool are_starts_exact(const Shapes& shapes) noexcept {
+  for (unsigned c = 0; c < kSizeClasses; c++)
+    if (!is_start_exact(shapes.by_kind[kind_of_class(c)])) return false;
+  return true;
+}
+
 }  // namespace span_detail
 
 inline constexpr span_detail::Shapes kSpanShapes = span_detail::all_shapes();
+static_assert(span_detail::are_starts_exact(kSpanShapes));
 [[nodiscard]] constexpr const SpanShape& span_shape(unsigned size_class) noexcept {
   return kSpanShapes.by_kind[kind_of_class(size_class)];
 }
@@ -197,7 +228,7 @@ inline constexpr span_detail::Shapes kSpanShapes = span_detail::all_shapes();
 // A tag's index is its offset in the chunk, in words: less than 2^20.
 inline constexpr unsigned kTagIndexBits = kChunkShift - 2;
 [[nodiscard]] inline std::uint64_t first_tag(unsigned first_page, const SpanShape& shape) noexcept {
-  return ((std::uint64_t{first_page} << shape.tag_shift) + shape.tag_offset) / sizeof(Tag);
+  return (std::uint64_t{first_page} << kPageShift >> shape.tag_shift) + shape.tag_offset;
 }
 [[nodiscard]] inline Tag& tag_at(HeapChunk* chunk, std::uint64_t index) noexcept {
   return reinterpret_cast<Tag*>(chunk)[index];
@@ -224,7 +255,9 @@ struct BlockRef {
   PageEntry entry;
 
   [[nodiscard]] const SpanShape& shape() const noexcept { return kSpanShapes.by_kind[entry.kind()]; }
-  [[nodiscard]] std::uint64_t tag_index() const noexcept { return first_tag(entry.first_page(), shape()) + number; }
+  [[nodiscard]] std::uint64_t tag_index() const noexcept {
+    return std::uint64_t{entry.first_byte() >> shape().tag_shift} + shape().tag_offset + number;
+  }
   [[nodiscard]] Tag& tag() const noexcept { return tag_at(chunk, tag_index()); }
   // Whether the pages are still what they were when the block was found.
   [[nodiscard]] bool is_current(const void* block) const noexcept {
@@ -238,16 +271,19 @@ struct BlockRef {
   }
 };
 
+[[nodiscard]] inline std::uint64_t offset_in_span(const void* address, PageEntry entry) noexcept {
+  return (static_cast<std::uint32_t>(address_of(address)) - entry.first_byte()) % kChunkBytes;
+}
+
 // Any thread; the block itself is not touched. Precondition: `address` is in one of the heap's chunks. False: no block
 // starts there.
 [[nodiscard, gnu::always_inline]] inline bool find_block(const void* address, BlockRef& out) noexcept {
   HeapChunk* chunk = chunk_of(address);
   const PageEntry entry = chunk->entries[page_of(address)].load(std::memory_order_relaxed);
   const SpanShape& shape = kSpanShapes.by_kind[entry.kind()];
-  const std::uint64_t offset = address_of(address) % kChunkBytes - std::uint64_t{entry.first_page()} * kPageBytes;
-  const std::uint64_t number = offset * shape.reciprocal >> 32;
-  out = {chunk, number, entry};
-  return number * shape.block_bytes == offset && number < shape.blocks;
+  const std::uint64_t product = offset_in_span(address, entry) * shape.reciprocal;
+  out = {chunk, product >> 32, entry};
+  return static_cast<std::uint32_t>(product) < shape.reciprocal && product >> 32 < shape.blocks;  // is_start_exact()
 }
 
 }  // namespace janus

@@ -60,8 +60,8 @@ std::size_t count_of_idle_runs(PageHeap& pages, unsigned size_class) {
 
 TEST(central_list, keeps_at_most_so_many_bytes) {
   for (unsigned c = 0; c < kSizeClasses; c++) {
-    const std::size_t kept = CentralList::most_kept(c) * std::size_t{span_shape(c).batch} * span_shape(c).block_bytes;
-    CHECK_GE(CentralList::most_kept(c), 4u);
+    const std::size_t kept = std::size_t{span_shape(c).kept} * span_shape(c).batch * span_shape(c).block_bytes;
+    CHECK_GE(unsigned{span_shape(c).kept}, 4u);
     CHECK_LE(kept, std::size_t{256} << 10);
   }
 }
@@ -69,7 +69,7 @@ TEST(central_list, keeps_at_most_so_many_bytes) {
 // A thousand blocks of a task that allocates and frees them in turn.
 TEST(central_list, keeps_a_thousand_small_blocks) {
   const unsigned small = size_class_of(kSmallBlock);
-  CHECK_GE(CentralList::most_kept(small) * unsigned{span_shape(small).batch}, 1000u);
+  CHECK_GE(unsigned{span_shape(small).kept} * span_shape(small).batch, 1000u);
 }
 
 TEST(central_list, gives_batches_beyond_the_bound_to_their_spans_and_the_others_when_told_to) {
@@ -84,19 +84,20 @@ TEST(central_list, gives_batches_beyond_the_bound_to_their_spans_and_the_others_
     static CentralList::Chain chains[kPages * kPageBytes / 16 / 2];
     std::size_t batches = 0;
     while ((chains[batches] = list.take(pages, c, shape.batch)).count == shape.batch) batches++;
-    CHECK_GT(batches, 2 * CentralList::most_kept(c));
+    CHECK_GT(batches, 2u * shape.kept);
     CHECK_EQ(count_of_idle_runs(pages, c), 0u);
     list.give(pages, c, chains[batches]);  // what was left of the last span
     for (std::size_t n = 0; n < batches; n++) list.give(pages, c, chains[n]);
     CHECK_EQ(list.blocks_out(), 0u);
     // Kept blocks are neighbours here, but for those at both ends.
-    const std::size_t kept_blocks = CentralList::most_kept(c) * std::size_t{shape.batch};
+    const std::size_t kept_blocks = std::size_t{shape.kept} * shape.batch;
     const std::size_t idle = count_of_idle_runs(pages, c);
     CHECK_GE(idle + kept_blocks / shape.blocks + 2, idle_at_first);
     CHECK_LT(idle, idle_at_first);
-    CHECK(list.trim(pages, c));
+    unsigned given = 0;
+    while (list.give_back_batch(pages, c)) given++;
+    CHECK_EQ(given, unsigned{shape.kept});
     CHECK_EQ(count_of_idle_runs(pages, c), idle_at_first);
-    CHECK(!list.trim(pages, c));
     pages.destroy();
   }
 }

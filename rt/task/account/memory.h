@@ -25,28 +25,27 @@ OrError<void*> reallocate(Runtime& runtime, Worker* worker, Task* task, void* bl
 void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept;
 
 void cut_chunk(Worker& worker) noexcept;
-// The usual cases of allocate() and release(), inlined. nullptr or false: it is not the usual case, and nothing has
-// changed. allocate_at_hand(): the root account pays, and the worker has a free block and enough memory in its chunk.
-// `bytes` is at most kMaxTabled. release_at_hand(): a user's small block that the root account has paid for, and the
-// worker's cache has room.
+// The usual cases of allocate() and release(), inlined. allocate_at_hand(): the root account pays, and the worker has
+// a free block and enough memory in its chunk. nullptr: it is not the usual case, and nothing has changed.
+// `bytes` is at most kMaxTabled.
 [[gnu::always_inline]] inline void* allocate_at_hand(Worker& worker, const Task& task, std::size_t bytes) noexcept {
   if (!Heap::kHasPages || task.account->parent() != nullptr) [[unlikely]]
     return nullptr;
-  const unsigned size_class = size_class_of(bytes);
+  Heap::List* list;
   Tag* its_tag;
-  FreeBlock* const block = Heap::look_at_hand(worker.heap, size_class, its_tag);
-  if (block == nullptr || !worker.memory.draw_at_hand(span_shape(size_class).block_bytes)) [[unlikely]]
+  FreeBlock* const block = Heap::look_at_hand(worker.heap, size_class_of(bytes), list, its_tag);
+  if (block == nullptr || !worker.memory.draw_at_hand(Heap::bytes_of(*list))) [[unlikely]]
     return nullptr;
-  return Heap::take_at_hand(worker.heap, size_class, block, its_tag, kRootIndex);
+  return Heap::take_at_hand(*list, block, its_tag, kRootIndex);
 }
-[[gnu::always_inline]] inline bool release_at_hand(Worker& worker, void* block) noexcept {
-  if (!Heap::kHasPages) return false;
+// release_at_hand(): a user's small block that the root account has paid for, and the worker's cache has room. kToCut: it
+// is released, and cut_chunk() must be called. This way nothing is called here, and the caller saves no registers.
+enum class Released : std::uint8_t { kWhole, kToCut, kUnusual };
+[[gnu::always_inline]] inline Released release_at_hand(Worker& worker, void* block) noexcept {
   std::size_t paid;
-  if (!worker.runtime->heap.free_at_hand(worker.heap, block, kRootIndex, paid)) [[unlikely]]
-    return false;
-  if (!worker.memory.credit_at_hand(paid)) [[unlikely]]
-    cut_chunk(worker);
-  return true;
+  if (!Heap::kHasPages || !Heap::free_at_hand(worker.heap, block, kRootIndex, paid)) [[unlikely]]
+    return Released::kUnusual;
+  return worker.memory.credit_at_hand(paid) ? Released::kWhole : Released::kToCut;
 }
 
 // As allocate(), for a block that the runtime holds on the task's behalf, so that no user can free it.

@@ -16,6 +16,8 @@ template <typename Word>
   bool equal;
   if constexpr (sizeof(word) == 1) {
     asm volatile("cmpb %2, %1" : "=@cce"(equal) : "m"(word), "qi"(static_cast<std::uint8_t>(value)));
+  } else if constexpr (sizeof(word) == 4) {
+    asm volatile("cmpl %2, %1" : "=@cce"(equal) : "m"(word), "re"(value));
   } else {
     static_assert(sizeof(word) == 8);
     asm volatile("cmpq %2, %1" : "=@cce"(equal) : "m"(word), "re"(value));
