@@ -48,6 +48,10 @@ TEST(at_hand, frees_a_block_by_its_first_address_alone) {
       blocks[n] = static_cast<std::byte*>(f.heap.allocate(nullptr, shape.block_bytes, 16, kTag));
     std::byte* const start = blocks[0];  // of the span
     CHECK_EQ(address_of(start) % kPageBytes, 0u);
+    // What would be the tags of blocks behind the last one is not zero, as it may be in a heap that has been used.
+    const std::uint64_t tags = first_tag(page_of(start), shape);
+    for (unsigned n = shape.blocks; n * std::size_t{shape.block_bytes} < shape.pages * kPageBytes; n++)
+      tag_at(chunk_of(start), tags + n).store(kTag);
     for (std::size_t offset = 0; offset < shape.pages * kPageBytes; offset += offset % 64 == 0 ? 1 : 5) {
       const bool is_block = offset % shape.block_bytes == 0 && offset / shape.block_bytes < shape.blocks;
       if (!CHECK_EQ(free_at_hand(f.cache, start + offset, shape.block_bytes), is_block)) break;
