@@ -50,7 +50,7 @@ Runtime* runtime_of_blocks(const Caller& me) noexcept {
   return allocate_for(size, kMinBlock);
 }
 
-[[gnu::noinline]] void free_unusual(void* block) noexcept {
+[[gnu::noinline, gnu::cold]] void free_unusual(void* block) noexcept {
   if (block == nullptr) return;
   const Caller me = enter_free();
   if (Runtime* const runtime = runtime_or_own(nullptr, me)) release(*runtime, worker_in(*runtime, me), me.task, block);

@@ -16,7 +16,7 @@ constexpr std::uint32_t kHeldHalf = 0xffff;
 
 }  // namespace
 
-[[gnu::noinline]] void SpinLock::lock_slow() noexcept {
+[[gnu::noinline, gnu::cold]] void SpinLock::lock_slow() noexcept {
   for (std::uint32_t spin = 0; spin < kSpins; spin++) {
     if (held_.load(std::memory_order_relaxed) == 0 && try_lock()) return;
     pause();

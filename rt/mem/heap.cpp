@@ -175,7 +175,7 @@ void Heap::set_aside(HeapCache::List& list, unsigned size_class) noexcept {
 }
 
 // The address is in no chunk of the heap: nullptr, a huge block, or a misuse.
-Heap::Found Heap::free_unusual(void* block, Holder holder) noexcept {
+[[gnu::cold]] Heap::Found Heap::free_unusual(void* block, Holder holder) noexcept {
   HugeTable::Block huge;
   if (block == nullptr) return {0, kFreeTag, Misuse::kNone};
   const Misuse misuse = huge_.free(block, holder, huge);

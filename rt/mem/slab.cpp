@@ -72,7 +72,7 @@ namespace janus {
   return record;
 }
 
-[[gnu::noinline]] void Slab::give_slow(SlabCache* cache, Record* record) noexcept {
+[[gnu::noinline, gnu::cold]] void Slab::give_slow(SlabCache* cache, Record* record) noexcept {
   if (cache == nullptr) [[unlikely]]
     return give_foreign(record);
   if (cache->link_.pool == nullptr)

@@ -37,7 +37,7 @@ Deque::Ring* Deque::make_ring(std::int64_t capacity, Ring* older) noexcept {
 }
 
 // By `top_seen_` the ring is full: loads top_ anew and, if the ring is still full, moves to one of twice the size.
-[[gnu::noinline]] bool Deque::make_room() noexcept {
+[[gnu::noinline, gnu::cold]] bool Deque::make_room() noexcept {
   const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
   top_seen_ = top_.load(std::memory_order_acquire);
   if (bottom - top_seen_ < mask_) return true;

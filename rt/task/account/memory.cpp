@@ -157,7 +157,7 @@ OrError<void*> allocate(Runtime& runtime, Worker* worker, Task* task, std::size_
 
 namespace {
 
-[[gnu::noinline]] void release_whole(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept {
+[[gnu::noinline, gnu::cold]] void release_whole(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept {
   const Heap::Found freed = runtime.heap.free(cache_of(worker), block);
   if (freed.tag == kFreeTag) [[unlikely]]
     end_for_misuse(task, Request::kFree, block, freed.misuse);

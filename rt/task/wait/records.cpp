@@ -10,14 +10,14 @@ std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept {
   return sizeof(Task) + stack_class_bytes(stack_class);
 }
 
-bool pay_for_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexcept {
+[[gnu::cold]] bool pay_for_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexcept {
   if (payer == runtime.root_account) return true;
   if (!runtime.accounts.draw(payer, Component::kMemory, bytes)) return false;
   runtime.pool_charge.prepay(bytes);
   return true;
 }
 
-void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexcept {
+[[gnu::cold]] void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexcept {
   if (payer == runtime.root_account) return;
   runtime.pool_charge.end_prepayment(bytes);
   runtime.accounts.credit(payer, Component::kMemory, bytes);
