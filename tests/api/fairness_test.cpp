@@ -464,6 +464,46 @@ TEST(fairness, a_caged_task_that_computes_for_long_between_yields_has_a_turn_for
   });
 }
 
+// Time that a machine takes from a worker may be charged to either group, so one of five runs is enough.
+TEST(fairness, a_group_with_long_turns_gets_fewer) {
+  constexpr int kTurns = 6;
+  constexpr std::uint64_t kLong = 30'000'000, kShort = 500'000;  // ns
+  const auto has_share = [] {
+    int long_turns = 0;
+    std::uint64_t beside = 0;
+    run_in(with_workers(1), [&] {
+      const auto compute = [](std::uint64_t ns) {
+        for (const std::uint64_t until = janus_now_ns() + ns; janus_now_ns() < until;) continue;
+      };
+      auto computes = [&] {
+        while (long_turns < kTurns) {
+          compute(kLong);
+          ++long_turns;
+          if (janus_yield() < 0) return JANUS_CANCELLED;
+        }
+        return 0;
+      };
+      auto cage = [&] { return run_cage(1, computes), 0; };
+      auto neighbour = [&] {
+        while (long_turns < kTurns) {
+          compute(kShort);
+          if (long_turns != 0) beside += kShort;
+          if (janus_yield() < 0) return JANUS_CANCELLED;
+        }
+        return 0;
+      };
+      Scope scope;
+      scope.go(cage);
+      scope.go(neighbour);
+      CHECK_EQ(scope.end(), 0);
+    });
+    return beside * 4 >= (kTurns - 1) * kLong;
+  };
+  bool had_share = false;
+  for (int round = 0; round < 5 && !had_share; ++round) had_share = has_share();
+  CHECK(had_share);
+}
+
 // If an operation of a cage costs a hundred slices, the cage gets fewer turns.
 TEST(fairness, a_cage_of_expensive_operations_takes_half_of_the_time) {
   constexpr int kDear = 100'000;
@@ -764,6 +804,58 @@ TEST(fairness, cages_on_many_workers_run_each_of_their_tasks_to_its_end) {
     });
     CHECK_EQ(ended.load(), 8 * scaled(100, 20) + 8);
   }
+}
+
+// A turn begins alternately with the oldest task that has yielded and the oldest of the worker's deque.
+TEST(fairness, the_oldest_of_a_cage_does_not_wait_for_all_that_have_yielded) {
+  struct Cage {
+    janus_nursery* nursery = nullptr;
+    bool has_oldest_run = false;
+    int yielding = 0, turns = 0, links = 0;
+
+    static std::int64_t link(void* pointer) {
+      auto& self = *static_cast<Cage*>(pointer);
+      if (self.has_oldest_run || ++self.links > 10'000) return 0;
+      for (int i = 0; i < 500; ++i) {
+        if (janus_yield_check(1) < 0) return JANUS_CANCELLED;
+      }
+      return spawn(self.nursery, link, pointer, JANUS_SPAWN_DETACHED).raw != 0 ? 0 : -9;
+    }
+  };
+  constexpr int kYielding = 300;
+  Cage cage;
+  run_in(deterministic(1, 1), [&] {
+    auto yields = [&] {
+      ++cage.yielding;
+      while (!cage.has_oldest_run) {
+        cage.turns += cage.links != 0 ? 1 : 0;
+        if (janus_yield() < 0) return JANUS_CANCELLED;
+      }
+      return 0;
+    };
+    janus_channel* const ran = janus_channel_create(1, 1);
+    char byte = 0;
+    auto oldest = [&] {
+      cage.has_oldest_run = true;
+      return janus_channel_send(ran, &byte);
+    };
+    Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, JANUS_BUDGET_ALL);
+    auto begins = [&] {
+      while (cage.yielding < kYielding) {
+        if (janus_yield() < 0) return JANUS_CANCELLED;
+      }
+      scope.go(oldest);
+      return spawn(cage.nursery, Cage::link, &cage, JANUS_SPAWN_DETACHED).raw != 0 ? 0 : -9;
+    };
+    cage.nursery = scope.get();
+    for (int i = 0; i < kYielding; ++i) scope.go(yields);
+    scope.go(begins);
+    CHECK_EQ(janus_channel_recv(ran, &byte), 0);  // an await would close the nursery
+    CHECK_EQ(scope.end(), 0);
+    janus_channel_release(ran);
+  });
+  CHECK_GT(cage.links, 0);
+  CHECK_LT(cage.turns, 20);
 }
 
 namespace {

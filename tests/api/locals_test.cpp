@@ -71,6 +71,25 @@ TEST(locals, the_keys_of_a_budget_end_with_it) {
   });
 }
 
+TEST(locals, values_that_destructors_set_are_destroyed_too_in_four_rounds) {
+  run_in(with_workers(1), [] {
+    static janus_local_key key;
+    static int destroyed;
+    destroyed = 0;
+    const auto destroy_and_set = [](void* value) {
+      ++destroyed;
+      CHECK_EQ(janus_local_set(key, value), 0);
+    };
+    CHECK_EQ(janus_local_new(&key, destroy_and_set), 0);
+    auto sets = [] { return janus_local_set(key, &destroyed); };
+    Scope scope;
+    scope.go(sets);
+    CHECK_EQ(scope.end(), 0);
+    CHECK_EQ(destroyed, 4);
+    CHECK_EQ(janus_local_delete(key), 0);
+  });
+}
+
 TEST(locals, no_key_comes_twice) {
   if (kIsWatched) return;  // it would need four million keys
   run_in(with_workers(1), [] {

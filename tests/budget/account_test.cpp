@@ -424,6 +424,22 @@ TEST(account, a_recharge_that_is_too_small_pays_only_debts) {
   table.accounts.close(inner);
 }
 
+TEST(account, a_recharge_with_everything_counts_as_what_there_was) {
+  for (const Component component : {Component::kOps, Component::kMemory}) {
+    Table table(only(component, 1'000'000));
+    Account* const cage = table.open(table.root(), only(component, 1000));
+    Account* const inner = table.open(cage, kNothing);
+    CHECK(table.accounts.recharge(table.root(), cage, only(component, kUnlimited)));
+    CHECK_EQ(table.left(cage, component), 1'000'000);
+    table.accounts.draw_recharged(cage, inner, component, 999'000);
+    CHECK_EQ(table.left(inner, component), 999'000);
+    table.accounts.draw_recharged(cage, inner, component, 1);  // is not of the recharge
+    CHECK_EQ(table.left(inner, component), 999'000);
+    table.accounts.close(inner);
+    table.accounts.close(cage);
+  }
+}
+
 // The returned part can be drawn again when the account that had drawn it closes, or later; other ops or memory of that
 // account cannot.
 TEST(account, a_returned_part_of_a_recharge_can_be_drawn_again) {

@@ -99,6 +99,17 @@ TEST(memory_cache, a_cache_that_is_unregistered_gives_its_chunk_back_and_keeps_n
   CHECK_EQ(pool.accounts.draw_up_to(pool.accounts.root(), Component::kMemory, kUnlimited), kMebi);
 }
 
+TEST(memory_cache, a_cache_that_is_unregistered_makes_the_chunks_of_others_no_smaller) {
+  Pool pool(kMebi);
+  for (int i = 0; i < 100; ++i) {
+    pool.accounts.unregister_cache(pool.caches[1]);
+    pool.accounts.register_cache(pool.caches[1]);
+  }
+  if (!pool.caches[0].is_registered()) SKIP("no heavy fence, no chunks");
+  CHECK(pool.draw(0, 1));                          // fills the chunk
+  CHECK(pool.caches[0].draw_at_hand(kMebi / 50));  // an eighth of the memory is for five chunks
+}
+
 TEST(memory_cache, impossible_amounts_are_refused_at_once) {
   Pool pool(kMebi);
   CHECK(!pool.draw(0, kMebi + 1));

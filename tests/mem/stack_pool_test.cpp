@@ -94,6 +94,7 @@ TEST(stack_pool, an_address_leads_to_its_stack_and_to_no_other) {
     CHECK(f.pool.in_guard(stack, stack->limit - 1));
     CHECK(!f.pool.in_guard(stack, stack->limit));
     CHECK(!f.pool.in_guard(stack, guard - 1));
+    CHECK_EQ(f.pool.in_guard(stack, stack->limit - 65536), stack_class_bytes(c) >= 65536);
     f.pool.give(&f.two, stack);
   }
   CHECK_EQ(f.pool.containing(nullptr), nullptr);

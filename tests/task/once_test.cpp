@@ -37,6 +37,25 @@ TEST(once, one_task_initialises_and_the_others_wait) {
   }
 }
 
+TEST(once, a_task_that_waited_for_a_static_holds_no_lock_afterwards) {
+  run_both_ways(1, [] {
+    std::uint8_t flag = 0;
+    int gone_on = 0;
+    CHECK_EQ(janus_once_begin(&flag), 1);
+    auto waits = [&] {
+      CHECK_EQ(janus_once_begin(&flag), 0);
+      ++gone_on;
+      for (int i = 0; i < 100 && gone_on < 2; ++i) janus_yield();
+      CHECK_EQ(gone_on, 2);  // the other one does not wait for this one's end
+    };
+    Scope scope;
+    const janus_task waiting[] = {scope.go(waits), scope.go(waits)};
+    for (const janus_task task : waiting) CHECK(stops(task));
+    janus_once_end(&flag, 1);
+    CHECK_EQ(scope.end(), 0);
+  });
+}
+
 TEST(once, a_static_that_needs_itself_panics_instead_of_waiting) {
   run_both_ways(1, [] {
     std::uint8_t flag = 0;

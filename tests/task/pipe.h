@@ -31,6 +31,11 @@ class Pipe {
     for (const int end : ends_) kernel_call(kClose, end);
   }
   int in() const { return ends_[1]; }
+  // Writes until the pipe is full.
+  void fill() const {
+    constexpr char kBytes[4096] = {};
+    while (platform::write(ends_[1], kBytes, sizeof kBytes, 0) > 0) continue;
+  }
   std::size_t read(char* bytes, std::size_t count) const {
     constexpr long kRead = 0;
     const long got = kernel_call(kRead, ends_[0], reinterpret_cast<long>(bytes), static_cast<long>(count));
