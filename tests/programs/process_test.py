@@ -324,6 +324,9 @@ def lists():
                             r"'reader' .* waits for (tasks|nursery cellar) to end; nursery -/hall\n(.*\n)*.*nursery -/hall/cellar\n")):
         tap.check(claim, re.search(pattern, asked.text), repr(asked))
     tap.check('the program then ends as without SIGQUIT', asked.status == 7, repr(asked))
+    asked = Asked('sit', '3', JANUS_WORKERS=70)
+    tap.check('of many workers the list has the first 64', re.findall(r'(?m)^janus:   worker (\d+) ', asked.text) ==
+              [str(number) for number in range(64)] and asked.status == 7, repr(asked))
     asked = Asked('sit', '5000', JANUS_WORKERS=2)
     listed = len(re.findall(r'(?m)^janus:   task ', asked.text))
     like = re.findall(r'\njanus:   and (\d+) more like task (\d+)(?=\n)', asked.text)
