@@ -80,6 +80,9 @@ def live():
     shows(said, {'with a word, the tasks whose lines contain the word': r"^(task \d+ 'sitter'.*\n){2}", 'an unknown task number is reported': r'there is no task 99999',
                  'an invalid argument prints the usage': r'usage: janus task ID'}, 'words')
     tap.check('and no other tasks', 'joiner' not in said, said[-1500:])
+    said = gdb('./standing', 'break here', 'run', 'janus tasks', 'continue', arguments=['young'], JANUS_WORKERS=1)
+    shows(said, {'tasks that have not started are there': r'^(task \d+ <begin> has not started; nursery -/hall\n){3}',
+                 'and the program ends well': r'exited normally'}, 'young')
     said = gdb('./standing', 'janus tasks')
     shows(said, {'before the program runs, one line says that there is nothing to show': r'^janus: no (runtime|memory)'}, 'not started')
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // standing [alone-]HOW: a program for a debugger to look at, with tasks in every state that a task can be in, or
 // (alone-) with main alone. HOW: "run" calls here() when all tasks are in place, and ends with 0; "panic" makes main
-// panic; "null" makes main write through a null pointer, and "task" makes another task do so.
+// panic; "null" makes main write through a null pointer, and "task" makes another task do so. Or "young", which calls
+// here() while three tasks have not started, with one worker.
 #include <janus/rt.h>
 #include <string.h>
 
@@ -105,8 +106,22 @@ __attribute__((noinline, used)) void here(void) {
   __asm__ volatile("");
 }
 
+static int64_t begin(void* arg) {
+  (void)arg;
+  return 0;
+}
+
+static int show_young(void) {
+  janus_nursery* hall = janus_nursery_open(NULL, &(janus_nursery_options){.name = "hall"});
+  for (int i = 0; i < 3; ++i) (void)janus_nursery_spawn_in(hall, begin, NULL, NULL);
+  here();
+  (void)janus_nursery_await(hall, NULL);
+  return janus_nursery_destroy(hall);
+}
+
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "run";
+  if (strcmp(how, "young") == 0) return show_young();
   if (strncmp(how, "alone-", 6) == 0) {
     end(how + 6);
     return 0;
