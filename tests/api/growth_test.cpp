@@ -72,6 +72,17 @@ std::int64_t overflow(void* began) {
   (void)frame[0];
 }
 
+// Awaits a child at each depth of the stack down to `place`.
+[[gnu::noinline]] void await_down_to(std::uintptr_t place) {
+  volatile std::byte frame[512];
+  frame[0] = std::byte{1};
+  Scope scope;
+  scope.go(return_zero, nullptr);
+  CHECK_EQ(scope.end(), 0);
+  if (here() > place) await_down_to(place);
+  CHECK(frame[0] == std::byte{1});
+}
+
 // The parent has used much more stack than it stands on now, when it spawns a child whose budget does not pay for that
 // much.
 [[gnu::noinline]] void have_a_child_on_a_budget_at(std::uintptr_t place) {
@@ -146,6 +157,23 @@ TEST(growth, growth_is_charged_until_the_task_ends) {
     CHECK_EQ(before[1], before[0]);
     CHECK_EQ(before[2], before[0]);
     CHECK_EQ(janus_nursery_destroy(cage.get()), 0);
+  });
+}
+
+TEST(growth, a_task_that_awaits_children_far_down_pays_for_its_stack) {
+  run_growing([] {
+    janus_budget budget = JANUS_BUDGET_ALL;
+    budget.memory = 1'000'000;
+    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, budget);
+    auto goes_down = [] {
+      constexpr std::size_t kDepth = 2 * kFirst + kFrames;
+      const std::size_t before = janus_budget_get_current().memory;
+      await_down_to(here() - kDepth);
+      CHECK_GE(before - janus_budget_get_current().memory + 8192, kDepth - kFirst);
+    };
+    // A join, unlike an await, runs the task on a stack of its own.
+    CHECK_EQ(janus_task_join(cage.go(goes_down), nullptr), 0);
+    CHECK_EQ(cage.end(), 0);
   });
 }
 
