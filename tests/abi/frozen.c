@@ -172,7 +172,7 @@ FIELD(janus_rt_config, start_thread_context, 104, 8);
 FIELD(janus_rt_config, slice_ops, 112, 8);
 FIELD(janus_rt_config, stack_max, 120, 4);
 FIELD(janus_rt_config, reserved, 124, 132);
-HOLDS(sizeof(janus_stats) == 368);
+HOLDS(sizeof(janus_stats) == 376);
 FIELD(janus_stats, size, 0, 8);
 FIELD(janus_stats, tasks_spawned, 8, 8);
 FIELD(janus_stats, tasks_completed, 16, 8);

@@ -30,6 +30,7 @@ janus_nursery* nursery;
 janus_nursery* spare[kCalls];
 janus_task tasks[kCalls];
 janus_task ended;
+janus_result results[2];
 janus_channel* channel;
 janus_channel* channels[kCalls];
 void* blocks[kCalls];
@@ -53,6 +54,7 @@ const Price prices[] = {
     {"janus_nursery_spawn", [] { janus_nursery_spawn(nothing, nullptr); }},
     {"janus_scheduler_spawn", [] { janus_scheduler_spawn((void*)nothing, nullptr); }},
     {"janus_nursery_await_all", [] { janus_nursery_await_all(); }},
+    {"janus_fork_join", [] { janus_fork_join(nothing, nullptr, nothing, nullptr, results); }},
     {"janus_nursery_open", [] { spare[turn] = janus_nursery_open(nullptr, nullptr); }},
     {"janus_nursery_spawn_in", [] { tasks[turn] = janus_nursery_spawn_in(nursery, nothing, nullptr, nullptr); }},
     {"janus_task_join", [] { janus_task_join(tasks[turn], nullptr); }},
