@@ -57,8 +57,7 @@ typedef struct janus_stats {
   uint64_t stack_max;         // in force: the size that a stack may grow to; stack_size if sizes are fixed
   uint64_t stack_steps;       // by which stacks have grown
   uint64_t stacks_peak;  // the most that were in use at once, or in workers' caches; a sum over the sizes of stacks
-  uint64_t
-      steals_poor;  // steals that did not pay: the thief was busy with what it got for less than four times as long
+  uint64_t steals_poor;  // steals that took longer than a quarter of what they brought
 } janus_stats;
 
 // As janus_rt_init, with a result. `config` NULL: defaults. A field of 0 is set by the environment (JANUS_*), in which
