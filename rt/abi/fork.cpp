@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/fork.cpp — janus_fork_join. docs/decisions/0330
+// rt/abi/fork.cpp — janus_fork_join. docs/decisions/0327
 #include "rt/task/run/fork.h"
 #include "rt/abi/entry/entry.h"
 #include "rt/task/nurseries/open.h"

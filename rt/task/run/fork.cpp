@@ -3,7 +3,7 @@
 //
 // The call can be abandoned, as that of a task's function: while it runs, the task's frame names the call's own frame
 // as the one to return to, and the nursery of the fork, whose `scope` says so, parts what the half has opened from
-// what the task had opened before. docs/decisions/0330
+// what the task had opened before. docs/decisions/0327
 #include "rt/task/run/fork.h"
 
 #include <arch/task_call.h>

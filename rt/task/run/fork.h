@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/run/fork.h — two functions at the same time: one is called by the task, the other is a child.
-// docs/decisions/0330
+// docs/decisions/0327
 #pragma once
 
 #include "rt/sched/path.h"

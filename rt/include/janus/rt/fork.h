@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // janus/rt/fork.h: two functions at the same time, one of them as a call. A part of janus/rt.h.
-// docs/decisions/0330
+// docs/decisions/0327
 #ifndef JANUS_RT_FORK_H
 #define JANUS_RT_FORK_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // janus/rt/fork_join.hpp: fork_join: closures that run at the same time, in the caller's frame. A part of
-// janus/rt.hpp. docs/decisions/0330
+// janus/rt.hpp. docs/decisions/0327
 #ifndef JANUS_RT_FORK_JOIN_HPP
 #define JANUS_RT_FORK_JOIN_HPP
 

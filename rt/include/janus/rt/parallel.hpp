@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // janus/rt/parallel.hpp: loops, reductions and sorting over ranges, in the caller's frame. A part of janus/rt.hpp.
-// docs/decisions/0330
+// docs/decisions/0327
 //
 // A range has random access: begin() and end(), or it is an array; the iterators need `+`, `-`, `*` and `++`. It must
 // live until the call returns, which is when all of its pieces have ended.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/rt/sort.hpp: parallel_sort. A part of janus/rt.hpp. docs/decisions/0330
+// janus/rt/sort.hpp: parallel_sort. A part of janus/rt.hpp. docs/decisions/0327
 //
 // Quicksort with the branchless partition of Edelkamp and Weiss (BlockQuicksort, 2016), and Peters' treatment of equal
 // elements (pattern-defeating quicksort, 2021); heapsort below a depth that only bad pivots reach. In place, in
