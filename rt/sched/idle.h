@@ -11,6 +11,10 @@
 // being woken, or has backed off (steal_backoff.h), which lasts 250 us at most and ends with a search. A submit that sees
 // such a worker wakes nobody. So the last worker that stops searching while others sleep looks at every queue once more,
 // and if work is left there, it wakes another one (end_search) or goes on searching (leave).
+// With more workers than CPUs another state suffices: as many workers are awake as there are CPUs, and one sleeps with a
+// timeout. Those that are awake look at every queue before they sleep, unless as many others are awake. The one with the
+// timeout takes work from workers that stand still (Thieves). One more worker that is awake would take the CPU of another,
+// perhaps of one for which a third waits.
 //
 // INVARIANT nobody-since: a worker that is counted as asleep only looks at queues and sources, until it is counted as
 // having left; the count of departures is in the same word. So if that word is what it was when the last worker
@@ -165,10 +169,7 @@ class IdleSet {
     return others < workers_ ? workers_ - others : 0;
   }
 
-  // One that has backed off looks as soon as one that sleeps with a timeout.
-  bool has_timed_sleeper() const noexcept {
-    return watching_of(counts_.load(std::memory_order_relaxed)) != 0 || has_backed_off();
-  }
+  bool has_timed_sleeper() const noexcept { return watching_of(counts_.load(std::memory_order_relaxed)) != 0; }
   // True from step 1 of a sleeper on.
   bool is_asleep(unsigned worker) const noexcept {
     return (sleepers_[worker / 64].load(std::memory_order_acquire) >> (worker % 64) & 1) != 0;
