@@ -9,7 +9,7 @@
 
 namespace janus::lower {
 
-constexpr std::array<std::string_view, 77> kRuntimeNames = {
+constexpr std::array<std::string_view, 78> kRuntimeNames = {
     "janus_alloc",
     "janus_alloc_aligned",
     "janus_blocking",
@@ -30,6 +30,7 @@ constexpr std::array<std::string_view, 77> kRuntimeNames = {
     "janus_channel_try_send",
     "janus_entropy",
     "janus_exit",
+    "janus_fork_join",
     "janus_free",
     "janus_last_error",
     "janus_last_error_text",

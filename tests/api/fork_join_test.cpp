@@ -341,7 +341,7 @@ TASK_TEST(fork, a_thousand_deep_in_either_half) {
   const int depth = test::kIsWatched ? 30 : 1000;  // instrumented frames are large
   for (const auto run : {Deep::first, Deep::second}) {
     Nursery nursery;
-    auto task = nursery.spawn([run, depth] { return run(depth); }, {.stack_size = 4 << 20});
+    auto task = nursery.spawn([run] { return run(depth); }, {.stack_size = 4 << 20});
     CHECK_EQ(task.join().value(), depth);
   }
 }

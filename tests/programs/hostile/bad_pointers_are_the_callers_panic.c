@@ -37,6 +37,28 @@ static void spawn_fn(belongings* mine, void* bad) {
   janus_nursery_await(mine->nursery, NULL);
 }
 
+static int64_t return_minus_seven(void* unused) {
+  (void)unused;
+  return -7;
+}
+
+static void fork_results(belongings* mine, void* bad) {
+  (void)mine;
+  janus_fork_join(return_minus_seven, NULL, return_nothing, NULL, (janus_result*)bad);
+}
+
+static void fork_own(belongings* mine, void* bad) {
+  (void)mine;
+  janus_result results[2];
+  janus_fork_join((janus_task_fn)(uintptr_t)bad, NULL, return_nothing, NULL, results);
+}
+
+static void fork_other(belongings* mine, void* bad) {
+  (void)mine;
+  janus_result results[2];
+  janus_fork_join(return_nothing, NULL, (janus_task_fn)(uintptr_t)bad, NULL, results);
+}
+
 static void try_result(belongings* mine, void* bad) {
   janus_nursery_close(mine->nursery);
   janus_nursery_try_result(mine->nursery, (janus_result*)bad);
@@ -195,6 +217,9 @@ static const attempt attempts[] = {
     {spawn_options, "spawn: options", 0},
     {spawn_name, "spawn: name", 0},
     {spawn_fn, "spawn: function", 1},
+    {fork_results, "fork_join: results", 1},
+    {fork_own, "fork_join: own function", 1},
+    {fork_other, "fork_join: other function", 1},
     {try_result, "try_result", 1},
     {await_result, "await", 1},
     {join_result, "join", 1},

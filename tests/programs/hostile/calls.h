@@ -112,6 +112,12 @@ static void step_spawn(belongings* mine) {
   janus_nursery_await_all();
 }
 
+static void step_fork(belongings* mine) {
+  (void)mine;
+  janus_result results[2];
+  janus_fork_join(return_nothing, NULL, return_nothing, NULL, results);
+}
+
 static void step_spawn_in(belongings* mine) {
   const janus_task task = spawn(mine->nursery, return_nothing, NULL);
   janus_task_release(task);
@@ -301,6 +307,7 @@ static const step steps[] = {
     {"open with a budget", step_open_budgeted, "janus_nursery_open"},
     {"create, await_all", step_create, "janus_nursery_create janus_nursery_await_all"},
     {"create, spawn, await_all", step_spawn, "janus_nursery_spawn"},
+    {"fork_join", step_fork, "janus_fork_join"},
     {"spawn_in, release", step_spawn_in, "janus_nursery_spawn_in"},
     {"spawn_in with a name", step_spawn_named, "janus_nursery_spawn_in"},
     {"spawn_in, join, release", step_spawn_and_join, "janus_task_join"},

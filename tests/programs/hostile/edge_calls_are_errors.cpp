@@ -139,6 +139,16 @@ const EdgeCall calls[] = {
     {"spawn(size 3)", [] { return spawn_in_with(spawn_with([](auto& o) { o.size = 3; })); }},
     {"spawn(cap of junk)", [] { return spawn_in_with(spawn_with([](auto& o) { o.cap.raw = kJunk; })); }},
     {"spawn, none current", [] { return janus_nursery_spawn(nothing, nullptr) == -1 ? kNothing : kSomething; }},
+    {"fork_join of nothing",
+     [] {
+       janus_result results[2];
+       return refused(janus_fork_join(nullptr, nullptr, nothing, nullptr, results));
+     }},
+    {"fork_join with nothing",
+     [] {
+       janus_result results[2];
+       return refused(janus_fork_join(nothing, nullptr, nullptr, nullptr, results));
+     }},
     {"await_all, none current", [] { return refused(janus_nursery_await_all()); }},
     {"close(no nursery)", [] { return refused(janus_nursery_close(nullptr)); }},
     {"cancel(junk nursery)", [] { return refused(janus_nursery_cancel(junk<janus_nursery*>())); }},

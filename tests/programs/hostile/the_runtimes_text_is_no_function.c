@@ -19,6 +19,9 @@ static int64_t spawn_inside(void* entry) {
     CHECK_EQ(janus_last_error(), JANUS_E_INVALID);
     CHECK_EQ(janus_nursery_spawn(fn, (void*)8), -1);
     CHECK_EQ(janus_last_error(), JANUS_E_INVALID);
+    janus_result results[2];
+    CHECK_EQ(janus_fork_join(fn, (void*)8, nothing, NULL, results), JANUS_E_INVALID);
+    CHECK_EQ(janus_fork_join(nothing, NULL, fn, (void*)8, results), JANUS_E_INVALID);
     janus_local_key key;
     if ((char*)entry + offset != (char*)janus_free)
       CHECK_EQ(janus_local_new(&key, (void (*)(void*))(uintptr_t)fn), JANUS_E_INVALID);
