@@ -37,6 +37,8 @@ POINTERS = [
     (r'take_over_tagged\(', ['janus::Accounts::flows_into']),
     (r'fork_slow\(', ['bool janus::call_and_await<(janus::Path)0>', 'bool janus::call_and_await<(janus::Path)1>']),
     (r'await_slow\(', ['long janus::await_current<(janus::Path)0>', 'long janus::await_current<(janus::Path)1>']),
+    # in a task's calls: after a half that was ended by force, on a spare stack (leave_abandoned_frames)
+    (r'Scheduler::run_pending_action\(', ['janus::(anonymous namespace)::give_spare']),
     (r'janus::StackReserve::forget_records\(', []),  # used under a sanitizer only
     (r'::finish\(', []),  # destroys what a C++ task left
     (r'^janus_(task_call|half_call|run_on_stack|fiber_entry|fiber_cleanup|jump_back|thread_main)$', []),
