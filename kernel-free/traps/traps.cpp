@@ -59,8 +59,8 @@ extern "C" janus::bare::TrapFrame* janus_trap(janus::bare::TrapFrame* frame) {
     case kMachineCheck:
       die("a machine check", frame);
     default:
-      // A vector beyond the exceptions is an interrupt that was pending when it was masked: no code waits for it, and
-      // it is not acknowledged.
+      // A vector beyond the exceptions is a spurious interrupt: it was pending when it was masked. No code waits for it,
+      // and it is not acknowledged.
       return frame->vector > kLastException ? frame : begin_fault(*frame, 0);
   }
 }

@@ -8,11 +8,12 @@
 
 namespace janus::lower {
 
-// A back edge is an edge whose target is on the current path of a depth-first walk from the entry; its target is the
-// head of a loop, which has the blocks of all cycles through the head but those with a block that the walk met before the
-// head. Every cycle that the entry reaches has a back edge, however many entries the cycle has. An edge to an unknown
-// successor (UINT32_MAX) counts as a back edge. A block that the entry does not reach has no back edges. Successors are
-// told apart by their index in the list of their block.
+// A depth-first walk begins at the function's entry. An edge to a block on the walk's current path is a back edge, and
+// that block is the head of a loop. The loop is made of all cycles through its head, except cycles with a block that the
+// walk met before the head: those belong to the loop of that block. So every cycle that the entry reaches has a back
+// edge, even if the cycle can be entered at several blocks. An edge to an unknown successor (UINT32_MAX) counts as a back
+// edge, though of no loop. A block that the entry does not reach has no back edges. Successors are told apart by their
+// index in the list of their block.
 class Loops {
  public:
   using Targets = std::vector<std::uint32_t>;  // blocks

@@ -289,8 +289,8 @@ std::string Helpers::spawn_with_record(const TaskShape& shape, const std::string
   return head_of_spawn(shape, symbol) + body + "}\n";
 }
 
-// The function of a task whose arguments fit into the pointer that the runtime passes. Nothing is allocated, so the
-// function need not run if the task was cancelled before it started.
+// The function of a task whose arguments fit into the pointer that the runtime passes. Nothing is allocated for them, so
+// nothing is leaked if the task is cancelled before it starts, and its function never runs.
 std::string Helpers::task_with_word(const TaskShape& shape) {
   const Signature& signature = shape.signature;
   const bool is_plain = signature.result == "i64" && signature.parameters.size() == 1 &&

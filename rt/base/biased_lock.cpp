@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// biased_lock.cpp — locking by threads that are not the owner: revoking, counting turns, becoming owner.
+// biased_lock.cpp — locking by threads that are not the owner: revoking, counting uses in a row, becoming owner.
 #include "rt/base/biased_lock.h"
 
 namespace janus {
@@ -20,8 +20,8 @@ void BiasedLock::shut_out_owner() noexcept {
   shut_out_owner();
   if (me != previous_ || me == nullptr) {
     previous_ = me;
-    turns_left_ = turns_to_own_;
-  } else if (turns_left_ != 0 && --turns_left_ == 0) {
+    uses_left_ = uses_to_own_;
+  } else if (uses_left_ != 0 && --uses_left_ == 0) {
     owner_.store(me, std::memory_order_relaxed);  // applies from its next lock() on; unlocking lock_ publishes it
   }
 }
@@ -29,7 +29,7 @@ void BiasedLock::shut_out_owner() noexcept {
 [[gnu::noinline]] void BiasedLock::revoke(const LockOwner& owner) noexcept {
   owner_.store(nullptr, std::memory_order_relaxed);
   platform::heavy_fence();
-  if (turns_to_own_ < kMaxTurns) turns_to_own_ *= 2;
+  if (uses_to_own_ < kMaxUses) uses_to_own_ *= 2;
   for (std::uint32_t spin = 0;; ++spin) {
     const std::uint32_t seen = departures_.load(std::memory_order_acquire);
     if (owner.holds_.load(std::memory_order_acquire) != this) return;  // pairs with try_exit(), leave()

@@ -46,9 +46,9 @@ class BiasedLock {
 
   // Precondition: no thread uses the lock. `may_bias` false: it never has an owner.
   void init(bool may_bias) noexcept {
-    turns_to_own_ = may_bias && platform::has_heavy_fence() ? kFirstTurns : 0;
+    uses_to_own_ = may_bias && platform::has_heavy_fence() ? kFirstUses : 0;
     previous_ = nullptr;
-    turns_left_ = 0;
+    uses_left_ = 0;
   }
 
   // Locking and unlocking in steps, for callers that take another path when a step fails.
@@ -117,7 +117,7 @@ class BiasedLock {
  private:
   // A worker that takes the lock once and then so many more times in a row becomes its owner. Each revocation doubles
   // that number, since a heavy fence costs as much as hundreds of uncontended locks.
-  static constexpr std::uint32_t kFirstTurns = tunable(32, 1), kMaxTurns = tunable(4096, 1);
+  static constexpr std::uint32_t kFirstUses = tunable(32, 1), kMaxUses = tunable(4096, 1);
 
   void lock_plain(LockOwner* me) noexcept;
   void shut_out_owner() noexcept;
@@ -132,8 +132,8 @@ class BiasedLock {
   // How many more times in a row previous_ has to take the lock to become owner. 0: it is the owner, or was; after a
   // revocation by a guest it becomes owner again only when another caller of lock() has taken the lock meanwhile. Also
   // 0 if there is never an owner.
-  std::uint32_t turns_left_ = 0;
-  std::uint32_t turns_to_own_ = 0;  // 0: there is never an owner
+  std::uint32_t uses_left_ = 0;
+  std::uint32_t uses_to_own_ = 0;  // 0: there is never an owner
 };
 
 }  // namespace janus

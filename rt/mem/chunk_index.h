@@ -18,7 +18,7 @@ class ChunkIndex {
   static constexpr unsigned kColumns = 10;
   static constexpr std::size_t kNone = kChunks;
 
-  // An index begins with so many zero bytes, which the caller provides, and keeps until destroy().
+  // `zeroes` are kBytes bytes of the caller, all zero, which the index uses until destroy().
   static constexpr std::size_t kBytes = 4096;
   void init(std::byte* zeroes) noexcept { top_ = reinterpret_cast<Top*>(zeroes); }
   void destroy() noexcept;

@@ -7,11 +7,10 @@
 
 namespace janus {
 
-// For janus_last_error and janus_last_error_text: an error with its Why, and the amount left of the component that the
-// Why names.
+// For janus_last_error and janus_last_error_text.
 struct LastError {
-  int error = 0;
-  std::uint64_t left = 0;
+  int error = 0;           // with the reason, as with_why() in rt/base/errors.h packs them
+  std::uint64_t left = 0;  // what the budget has left of the component that the reason names
 };
 
 // nullptr: there is none.

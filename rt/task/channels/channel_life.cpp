@@ -55,8 +55,8 @@ void close_to_all(Channel& channel) noexcept {
   channel.leaving_receivers.splice_back(channel.receivers);
 }
 
-// Called with no lock held, after `woken` tasks were woken: the calling task pays for them, and lets others run.
-// Returns the worker that the caller is on then, or nullptr if that is no worker of the channel's runtime.
+// Called with no lock held, after `woken` tasks were woken: the calling task pays for them, and after a full batch lets
+// others run. Returns the worker that the caller is on then, or nullptr if that is no worker of the channel's runtime.
 Worker* pause_between_wakes(const Runtime& runtime, unsigned woken) noexcept {
   if (Task* const task = calling_task()) {
     take_fuel_unchecked(current_worker(), woken);

@@ -31,7 +31,7 @@ struct Stop {
   worker.scheduler->light_fence();
 }
 
-// Runs on the next stack. After a spurious wake-up a task checks its condition again.
+// Runs on the next stack. It may wake the task although what the task waits for has not come: the task looks again.
 void publish_stop(Worker& worker, void* task_pointer, void* stop_pointer) noexcept {
   auto& task = *static_cast<Task*>(task_pointer);
   const Stop stop = *static_cast<Stop*>(stop_pointer);
