@@ -179,7 +179,7 @@ JANUS_C_DEFINE ssize_t __read_chk(int fd, void* bytes, size_t count, size_t room
 
 // Hardened code calls this for an open() without a mode, which a call that creates a file needs.
 JANUS_C_DEFINE int __open_2(const char* path, int flags) {
-  if (flags & O_CREAT) __chk_fail();
+  if ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE) __chk_fail();
   return open(path, flags);
 }
 

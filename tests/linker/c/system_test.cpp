@@ -251,6 +251,7 @@ TEST(system, the_checked_forms_panic_before_they_write_too_far) {
       [] { jc___sprintf_chk(small, 1, 8, "%d", 12345678); },
       [] { jc___read_chk(0, small, 9, 8); },
       [] { jc___open_2("/tmp/x", O_CREAT | O_WRONLY); },
+      [] { jc___open_2("/tmp", O_TMPFILE | O_WRONLY); },
   };
   for (Body body : bodies) {
     CHECK(!runtime::survives(body));
