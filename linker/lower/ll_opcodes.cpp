@@ -7,9 +7,9 @@
 namespace janus::lower {
 namespace {
 
-class Parser {
+class OpcodeParser {
  public:
-  Parser(const Tokens& tokens, const Instruction& instruction)
+  OpcodeParser(const Tokens& tokens, const Instruction& instruction)
       : tokens_(tokens),
         at_(instruction.mnemonic + 1),
         end_(instruction.end),
@@ -267,7 +267,7 @@ class Parser {
 }  // namespace
 
 std::optional<OpcodeUse> parse_opcode(const Tokens& tokens, const Instruction& instruction) {
-  return Parser(tokens, instruction).run();
+  return OpcodeParser(tokens, instruction).run();
 }
 
 std::string debug_location(const Tokens& tokens, const Instruction& instruction) {

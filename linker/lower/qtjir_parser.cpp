@@ -16,9 +16,9 @@ constexpr std::array<std::string_view, 10> kComparisons = {"eq",  "ne",  "slt", 
                                                            "sge", "ult", "ule", "ugt", "uge"};
 constexpr unsigned kMaxWidth = 128;
 
-class Parser {
+class QtjirParser {
  public:
-  explicit Parser(const Tokens& tokens) : tokens_(tokens) {}
+  explicit QtjirParser(const Tokens& tokens) : tokens_(tokens) {}
 
   File heads() {
     while (!tokens_.is_end(at_)) {
@@ -420,11 +420,11 @@ class Parser {
 }  // namespace
 
 File read_heads(const Tokens& tokens) {
-  return Parser(tokens).heads();
+  return QtjirParser(tokens).heads();
 }
 
 bool read_body(const Tokens& tokens, Function& function) {
-  return Parser(tokens).body_of(function);
+  return QtjirParser(tokens).body_of(function);
 }
 
 }  // namespace janus::lower::qtjir
