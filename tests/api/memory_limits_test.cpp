@@ -57,20 +57,20 @@ struct Gate {
     std::atomic<std::uint32_t> nobody{0};
     platform::wait(nobody, 0, platform::now_ns() + 1'000'000);
   }
-  // Yields until all spawned tasks wait, or until no more of them come to wait within the patience. Where the memory
-  // for stacks is exhausted, tasks start only when others end.
+  // Yields until all spawned tasks wait. False: in so many rests, one after the other, no more of them came to wait. Where
+  // the memory for stacks is exhausted, tasks start only when others end. Rests are counted, not the time, since an
+  // emulated processor stands still when the machine around it is busy.
   bool all_wait(long spawned) const {
-    // An emulated processor stands still for longer when the machine around it is busy.
-    const std::uint64_t patience_ns = environment_number("JANUS_TEST_FEW", 0) != 0 ? 3'000'000'000 : 1'000'000'000;
-    std::uint64_t patience = platform::now_ns() + patience_ns;
-    while (waiting != spawned) {
-      if (platform::now_ns() > patience) return false;
+    constexpr int kMostRests = 500;
+    for (int rests = 0; waiting != spawned;) {
       const long before = waiting;
       janus_yield();
-      if (waiting != before)
-        patience = platform::now_ns() + patience_ns;
-      else
+      if (waiting != before) {
+        rests = 0;
+      } else {
+        if (++rests > kMostRests) return false;
         rest();
+      }
     }
     return true;
   }
