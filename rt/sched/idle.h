@@ -8,7 +8,7 @@
 // both of them (platform::heavy_fence), so a submit only reads a line that no worker writes while all are busy.
 //
 // INVARIANT no-work-beside-a-sleeper: while work is queued and a worker sleeps without a timeout, a worker searches, is
-// being woken, or has backed off (steal_backoff.h), which lasts 250 us at most and ends with a search. A submit that sees
+// being woken, or has backed off (steal_backoff.h), which lasts 1 ms at most and ends with a search. A submit that sees
 // such a worker wakes nobody. So the last worker that stops searching while others sleep looks at every queue once more,
 // and if work is left there, it wakes another one (end_search) or goes on searching (leave).
 // With more workers than CPUs another state suffices: as many workers are awake as there are CPUs, and one sleeps with a

@@ -21,8 +21,7 @@ bool StealBackoff::judge(bool victim_goes_on, std::uint64_t now_ns) noexcept {
 }
 
 std::uint64_t StealBackoff::backoff_ns() const noexcept {
-  const std::uint64_t ns = timed_park_ns(poor_steals_ - kMaxPoorSteals);
-  return ns < kMaxBackoffNs ? ns : kMaxBackoffNs;
+  return timed_park_ns(poor_steals_ - kMaxPoorSteals);
 }
 
 bool StealBackoff::defers_to(std::uint32_t victim, std::uint64_t progress, std::uint64_t now_ns) noexcept {
