@@ -17,7 +17,7 @@ struct ParsedType {
   std::size_t parameters = 0;         // of a function type: the ( of its parameters
 };
 
-// Whether a type may begin at the token. A local name may: that of a named type.
+// Whether a type may begin at the token. It may begin with a local name (%x), which may be that of a named type.
 bool begins_type(const Tokens& tokens, std::size_t i);
 // Finds the aliases of a module. Each has to be defined before it is used, as LLVM wants it.
 void read_type_aliases(Tokens& tokens);

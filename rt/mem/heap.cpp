@@ -203,7 +203,7 @@ Heap::Found Heap::free_large(void* block, Found found) noexcept {
   return {huge.bytes, huge.tag, Misuse::kNone};
 }
 
-// --- Questions about a block -----------------------------------------------------------------------------------------
+// --- Looking at a block, and resizing it in place --------------------------------------------------------------------
 
 [[gnu::noinline, gnu::cold]] Heap::Found Heap::look_at(const void* block) noexcept {
   Found found{0, kFreeTag, Misuse::kNoBlock};

@@ -26,8 +26,8 @@ namespace janus {
 inline constexpr unsigned kStackClasses = 14;  // 8 KiB * 2^n, up to 64 MiB
 inline constexpr std::size_t kMinStackBytes = 8192;
 inline constexpr std::size_t kMaxStackBytes = kMinStackBytes << (kStackClasses - 1);
-inline constexpr std::size_t kMaxStackReservation =
-    kMaxStackBytes + (std::size_t{8} << 20);  // the most that any stack has: class size and growth
+inline constexpr std::size_t kMaxStackGrowth = std::size_t{8} << 20;
+inline constexpr std::size_t kMaxStackReservation = kMaxStackBytes + kMaxStackGrowth;  // the most that any stack has
 
 [[nodiscard]] constexpr std::size_t stack_class_bytes(unsigned size_class) noexcept {
   return kMinStackBytes << size_class;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/inspect/debugger.cpp — the names and offsets of the fields that a debugger shows: the script for gdb
-// (linker/gdb) reads this table from the program, and needs no other knowledge of the records' layout. An archive
-// member that janus-cc links unless it strips the program. docs/decisions/0260
+// (linker/gdb) reads this table from the program. The script itself knows only how wide fields are, and how an entry of a
+// deque is marked. An archive member that janus-cc links into programs for Linux unless it strips them.
+// docs/decisions/0260
 #include <cstddef>
 
 #include "rt/abi/entry/runtime_table.h"

@@ -5,13 +5,15 @@
 #include <limits>
 
 #include "rt/base/checked.h"
+#include "rt/mem/stack.h"
 
 namespace janus {
 namespace {
 
 constexpr std::uint64_t kMaxWorkers = 1024;
 constexpr std::uint64_t kMaxStack = 1024 * 1024;
-constexpr std::uint64_t kMaxStackMax = 8 * 1024 * 1024;
+constexpr std::uint64_t kMaxStackMax = kMaxStackGrowth;
+static_assert(kMaxStackMax == 8'388'608, "the texts of this file and of janus/rt/config.h say so");
 constexpr std::uint64_t kMinMemory = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMaxMemory = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kMaxGrace = std::numeric_limits<std::uint32_t>::max();

@@ -94,8 +94,9 @@ void touch(void* data, std::size_t bytes) noexcept {
   }
 }
 
-// Called when the caller's own memory could not be accessed: a task panics. If the memory has become accessible
-// meanwhile, starts the operation again, since nothing has changed so far.
+// Called when the caller's own memory could not be accessed. A task panics here. A thread outside tasks accesses the
+// memory once more, and faults as any code of its host would; if the memory has become accessible meanwhile, the
+// operation starts again, since nothing has changed so far.
 template <Direction kDirection>
 [[gnu::noinline, gnu::cold]] int blame(Worker* worker, Task* self, Channel& channel, void* data, Hold hold) noexcept {
   const std::uint32_t secret = secret_of(channel);

@@ -28,7 +28,7 @@ enum class Cause : std::uint8_t {
   kNoMemory,
   kTaskPanic,
   kOverrun,
-  kOther = 31,
+  kOther = 31,  // of a cancel, too, if that ends a deadlock
   // The source of a cancel.
   kAsked,
   kParent,
