@@ -15,7 +15,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "programs"))
 sys.path.insert(0, str(HERE))
 from installed import Tap, install, work_directory  # noqa: E402
+import measure  # noqa: E402
+import quote  # noqa: E402
+import report  # noqa: E402
 import rows  # noqa: E402
+import verdict  # noqa: E402
 
 # Peers that are shell scripts: what each does, and what its row must say about it.
 SCRIPTS = {
@@ -137,6 +141,22 @@ def check_small_machines(tap, bench):
               f"{done.returncode} {done.stdout} {done.stderr[-500:]}")
 
 
+def check_quotes(tap):
+    figure = rows.Figure("ns", "ns", (rows.Goal(2, "A"), rows.Goal(7), rows.Goal(1, "B")))
+    judged = verdict.judge(rows.Row("row", "deque", 1, 1, 1, (figure,)),
+                           [measured(rows.OURS, 8, "ours"), measured("A", 5, "peer")])
+    shown = quote.line_of(judged, judged["figures"][0])
+    tap.check("each goal of a row is judged", "| ≤ 2 × A **met**; ≤ 7 missed; ≤ 1 × B not measured |" in shown, shown)
+    lines = "".join(report.row_lines(judged))
+    tap.check("the table on stdout has each of them",
+              "goal ≤ 2 × A = 10.0: met, 0.80 times it; goal ≤ 7: MISSED, 1.14 times it; goal ≤ 1 × B: not measured here" in lines,
+              lines)
+
+
+def measured(label, value, kind):
+    return measure.Contender(label, "", "deque", 1, 1, {"ns": "ns"}, kind, [{"ns": value}])
+
+
 def check_growth(tap, bench):
     done = bench("growth", "--quick")
     curves = json.loads((bench.out / "bench/growth.json").read_text())["curves"]
@@ -148,6 +168,7 @@ def main():
     tap, work = Tap(), work_directory()
     peers = work / "build.py"
     peers.write_text(f"SCRIPTS = {({name: script for name, (script, _) in SCRIPTS.items()})!r}\n{MODULE}")
+    check_quotes(tap)
     bench = Bench(install(pathlib.Path(sys.argv[1]), work), work / "out", peers)
     for check in (check_all_workloads, check_peers, check_questions, check_small_machines, check_growth):
         check(tap, bench)

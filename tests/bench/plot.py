@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # plot.py — one SVG per workload: a panel for each figure of each row, with a horizontal bar for each program, the best
-# first, and a whisker from the least to the greatest round. The project's own bar is coloured; a dashed line is the
-# goal.
+# first, and a whisker from the least to the greatest round. The project's own bar is coloured; a dashed line is a goal.
 import math
 from html import escape
 
@@ -71,14 +70,14 @@ def panel(row, figure, top):
     failed = [p for p in figure["programs"] if "failed" in p]
     if not measured:
         return [], 0
-    bound = figure.get("bound")
-    scale = Scale([p["median"] for p in measured] + [p["most"] for p in measured] + ([bound] if bound else []))
+    bounds = [goal["bound"] for goal in figure["goals"] if "bound" in goal]
+    scale = Scale([p["median"] for p in measured] + [p["most"] for p in measured] + bounds)
     bottom = top + HEAD + (BAR + GAP) * (len(measured) + len(failed))
     parts = panel_head(row, figure, scale, top) + axis(scale, top + HEAD - 6, bottom)
     rows_of_bars = [(program, top + HEAD + index * (BAR + GAP)) for index, program in enumerate(measured + failed)]
     for program, y in rows_of_bars:
         parts += program_bar(program, scale, y)
-    if bound:
+    for bound in bounds:
         x = LEFT + scale(bound)
         parts += [line(x, top + HEAD - 6, x, bottom, "#2b8a3e", 1.5, "5 3"),
                   text(x, top + HEAD - 10, f"goal {number(bound)}", 11, "middle", "#2b8a3e")]

@@ -28,11 +28,13 @@ def title_of(row, figure):
 
 
 def goal_of(figure):
-    if "goal" not in figure:
-        return ""
-    if "met" not in figure:
-        return f"{figure['goal']} not measured"
-    return f"{figure['goal']} " + ("**met**" if figure["met"] else "missed")
+    return "; ".join(f"{goal['goal']} {ending_of(goal)}" for goal in figure["goals"])
+
+
+def ending_of(goal):
+    if "met" not in goal:
+        return "not measured"
+    return "**met**" if goal["met"] else "missed"
 
 
 def shown(program, size):
@@ -70,8 +72,8 @@ def table(run):
     lines = ["| | janus-rt | goal | limit | peers |", "|---|---|---|---|---|"]
     for row in run["rows"]:
         lines += [line_of(row, figure) for figure in row["figures"]]
-    goals = [figure for row in run["rows"] for figure in row["figures"] if "goal" in figure]
-    met = sum(figure.get("met", False) for figure in goals)
+    goals = [goal for row in run["rows"] for figure in row["figures"] for goal in figure["goals"]]
+    met = sum(goal.get("met", False) for goal in goals)
     return "\n".join(lines) + f"\n\n{met} of {len(goals)} goals are met in this run."
 
 

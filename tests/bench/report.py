@@ -43,8 +43,8 @@ def program_line(program, figure, row):
 
 def remark(program, figure, row):
     said = []
-    if program["label"] == OURS and "goal" in figure:
-        said.append(goal_text(program, figure))
+    if program["label"] == OURS:
+        said += [goal_text(program, figure, goal) for goal in figure["goals"]]
     if "reached" in program:
         said.append(f"memory ended at {program['reached']:,} of {program['size']:,}")
     elif program["size"] != row["size"] and program["kind"] == "peer":
@@ -52,13 +52,13 @@ def remark(program, figure, row):
     return "; ".join(said)
 
 
-def goal_text(program, figure):
-    if "met" not in figure:
-        return f"goal {figure['goal']}: not measured here"
-    times = "" if is_share(figure["figure"]) else f", {program['median'] / figure['bound']:.2f} times it"
-    by = ("met" if figure["met"] else "MISSED") + times
-    bound = f" = {number(figure['bound'])}" if "×" in figure["goal"] else ""
-    return f"goal {figure['goal']}{bound}: {by}"
+def goal_text(program, figure, goal):
+    if "met" not in goal:
+        return f"goal {goal['goal']}: not measured here"
+    times = "" if is_share(figure["figure"]) else f", {program['median'] / goal['bound']:.2f} times it"
+    by = ("met" if goal["met"] else "MISSED") + times
+    bound = f" = {number(goal['bound'])}" if "×" in goal["goal"] else ""
+    return f"goal {goal['goal']}{bound}: {by}"
 
 
 def ending(result, machine_line):
@@ -71,8 +71,8 @@ def ending(result, machine_line):
 
 def conclusion(rows):
     """One line, or none if there was no goal."""
-    goals = [(row, figure) for row in rows for figure in row["figures"] if "goal" in figure]
-    met = sum(figure.get("met", False) for _, figure in goals)
-    unknown = sum("met" not in figure for _, figure in goals)
+    goals = [goal for row in rows for figure in row["figures"] for goal in figure["goals"]]
+    met = sum(goal.get("met", False) for goal in goals)
+    unknown = sum("met" not in goal for goal in goals)
     if goals:
         yield f"{met} of {len(goals)} goals met" + (f", {unknown} not measured" if unknown else "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# rows.py — what is measured: a row is a workload at a size with a number of workers, and its goal.
+# rows.py — what is measured: a row is a workload at a size with a number of workers, and its goals.
 from dataclasses import dataclass
 
 
@@ -16,7 +16,7 @@ class Goal:
 class Figure:
     name: str  # as the programs print it
     unit: str
-    goal: Goal = None
+    goals: tuple = ()
     label: str = None  # as the table shows it, if different
 
 
@@ -55,8 +55,8 @@ def count(number, what):
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def ns(at_most=None, of=None, name="ns", unit="ns"):
-    return Figure(name, unit, None if at_most is None else Goal(at_most, of))
+def ns(at_most=None, of=None, name="ns", unit="ns", also=()):
+    return Figure(name, unit, () if at_most is None else (Goal(at_most, of), *also))
 
 
 def limit(label, workload, size, figures=(("ns", "ns"),), workers=1):
@@ -107,10 +107,10 @@ ROWS = (
     *pair_of_rows("skynet", "skynet", MILLION, 1000, "ms", "ms", ((23, None), (12, None))),
     *pair_of_rows("nqueens(10)", "nqueens", 10, 6, "ms", "ms", ((6, None), (3.1, None))),
     Row("parked", "parked", MILLION, 2000, 1,
-        (Figure("bytes", "bytes", Goal(4800)), ns(1800, name="create"), ns(200, name="teardown"), ns(150, name="reuse")),
+        (Figure("bytes", "bytes", (Goal(4800),)), ns(1800, name="create"), ns(200, name="teardown"), ns(150, name="reuse")),
         (limit("first touch", "first_touch", MILLION // 4,
                (("bytes", "bytes"), ("ns", "create"), ("teardown", "teardown"))),)),
-    Row("spawned", "spawned", MILLION, 10_000, 1, (Figure("bytes", "bytes", Goal(192)), ns())),
+    Row("spawned", "spawned", MILLION, 10_000, 1, (Figure("bytes", "bytes", (Goal(192),)), ns())),
     *pair_of_rows("channel", "channel", 500_000, 5000, "ns", "ns a round trip", ((40, None), (60, None)),
                   ((), (limit("cache line", "round_trip", 500_000, workers=2),))),
     wake_row(100),
@@ -125,7 +125,7 @@ ROWS = (
     Row("crowd", "crowd", MILLION, 1000, 256, (ns(1.3, f"{OURS}, 2 workers", "ms", "ms"),),
         (ours("crowd", MILLION, 2, "ms"),), cpus=2),
     Row("start", "start", 1, 1, 2, (ns(300_000, name="first_task"), ns(name="main"))),
-    Row("size of hello", "size", 1, 1, 1, (Figure("bytes", "bytes", Goal(64 * 1024)),)),
+    Row("size of hello", "size", 1, 1, 1, (Figure("bytes", "bytes", (Goal(64 * 1024),)),)),
     Row("spawn, join by handle", "spawn_join", MILLION, 5000, 1, (ns(),)),
     Row("alloc and free", "alloc", 5 * MILLION, 20_000, 1, (ns(unit="ns a pair"),)),
     Row("alloc, batches of 1,000", "alloc_batch", 5 * MILLION, 20_000, 1, (ns(2, "mimalloc", unit="ns a pair"),)),

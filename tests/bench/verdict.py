@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # verdict.py — turns the rounds of a row into results: medians, spreads, ratios to the project's figure, and whether the
-# goal is met. Its dictionaries are the contents of bench.json, from which the table and the plots are made.
+# goals are met. Its dictionaries are the contents of bench.json, from which the table and the plots are made.
 import statistics
 
 from measure import is_share
@@ -26,7 +26,7 @@ def judge_figure(figure, contenders, judged):
         if own and program.get("median") and program["label"] != OURS and not is_share(figure.name):
             program["ratio"] = program["median"] / own
     result = {"figure": figure.name, "label": figure.label or figure.name, "unit": figure.unit, "programs": programs}
-    return result | (judge_goal(figure.goal, median_of, own) if figure.goal and judged else {})
+    return result | {"goals": [judge_goal(goal, median_of, own) for goal in figure.goals if judged]}
 
 
 def takes_part(contender, figure):
