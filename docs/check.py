@@ -81,6 +81,9 @@ tap.none('what installed pages link to is installed beside them', sorted(
 measured, shown = (quote.MARKS.search((root / page).read_text()) for page in ('docs/performance.md', 'README.md'))
 tap.none('the figures of README.md are those of performance.md', [line for line in shown[0].splitlines() if line not in ['', shown[1].strip(), shown[3],
       *quote.figures(measured[0]).splitlines()]] if shown[0].count('\n|') == 12 else ['there are not ten of them'])
+listed = [line for found in quote.MARKS.finditer((root / 'README.md').read_text()) if found[2] == 'losses' for line in found[0].splitlines()]
+tap.none('README.md names each row in which a peer is ahead by more than a tenth, and no other',
+         sorted(set(quote.losses(measured[0]).splitlines()) ^ {line for line in listed if line.startswith('|')}))
 
 operations = {'`janus_context_switch`, one way': 'switch', '`janus_yield_check(1)`': 'check', '`JANUS_LOOP_CHECK`': 'loop_check',
               '`janus_yield`, to another task': 'yield', '`janus_nursery_spawn`': 'spawn', 'taking a child, running it, its end': 'run',

@@ -141,7 +141,22 @@ def check_small_machines(tap, bench):
               f"{done.returncode} {done.stdout} {done.stderr[-500:]}")
 
 
+TABLE = """
+| | janus-rt | goal | limit | peers |
+|---|---|---|---|---|
+| near, ns | 1,090 |  |  | A 1,000 |
+| far, 2 workers, ms | 22.2 | ≤ 1 missed | 5.00 | A 10.0 (size 24), B failed, C 21.0 |
+| several, 1 worker, bytes | 150 |  |  | B 100, C 75.0 |
+| several, 1 worker: idle CPU, % of a CPU | 3.00 |  |  | C 0 |
+| unmeasured, ns | failed |  |  | A 1.00 |
+"""
+LOSSES = ["| A | far, 2 workers (2.2) |", "| B | several, 1 worker, bytes (1.5) |",
+          "| C | several, 1 worker, bytes (2.0); several, 1 worker: idle CPU |"]
+
+
 def check_quotes(tap):
+    said = quote.losses(TABLE).splitlines()[2:]
+    tap.check("the rows in which a peer is ahead by more than a tenth are listed by peer", said == LOSSES, repr(said))
     figure = rows.Figure("ns", "ns", (rows.Goal(2, "A"), rows.Goal(7), rows.Goal(1, "B")))
     judged = verdict.judge(rows.Row("row", "deque", 1, 1, 1, (figure,)),
                            [measured(rows.OURS, 8, "ours"), measured("A", 5, "peer")])

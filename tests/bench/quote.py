@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # quote.py bench.json FILE... — replaces what is between the marks `<!-- bench table -->` and `<!-- end -->` of each
-# FILE by the table of a run, or by ten of its rows where the first mark is `<!-- bench figures -->`, so that nobody
-# copies figures by hand. docs/check.py compares the ten rows with the table.
+# FILE by the table of a run; where the first mark is `<!-- bench figures -->`, by ten of its rows, and where it is
+# `<!-- bench losses -->`, by the rows in which a peer is ahead. So nobody copies figures by hand. docs/check.py compares
+# both with the table.
 import json
 import re
 import sys
@@ -12,8 +13,9 @@ from pathlib import Path
 from report import number
 from rows import OURS
 
-MARKS = re.compile(r"(<!-- bench (table|figures) -->\n).*?(<!-- end -->)", re.S)
+MARKS = re.compile(r"(<!-- bench (table|figures|losses) -->\n).*?(<!-- end -->)", re.S)
 WIDTH = 128
+AHEAD = 1.1  # a peer is ahead if our figure is larger than so many times its own
 FIGURES = [
     "switch, ns", "yield, 1,000 ready, 1 worker, ns", "spawn, 1 worker, ns", "fib(35), 2 workers, ns a spawn",
     "channel, 1 worker, ns a round trip", "wake, idle 100 us, 2 workers: p50, ns", "steal, ns", "parked, 1 worker, bytes",
@@ -77,17 +79,46 @@ def table(run):
     return "\n".join(lines) + f"\n\n{met} of {len(goals)} goals are met in this run."
 
 
+def rows_of(full):
+    """The rows of a table: {title: (ours, goal, limit, peers)}."""
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in full.splitlines() if line.startswith("|")]
+    return {title: rest for title, *rest in lines[2:]}
+
+
 def figures(full):
     """Ten rows of a table, without their goals."""
-    rows = {cells[0]: cells for cells in ([cell.strip() for cell in line.split("|")[1:-1]] for line in full.splitlines()
-                                          if line.startswith("|"))}
+    rows = rows_of(full)
     lines = ["| | janus-rt | limit | peers |", "|---|---|---|---|"]
     for title in FIGURES:
         if title not in rows:
             sys.exit(f"quote.py: there is no row {title}")
-        _, own, _, limit, peers = rows[title]
+        own, _, limit, peers = rows[title]
         lines.append(f"| {title} | {own} | {limit} | {peers} |")
     return "\n".join(lines)
+
+
+def value_of(text):
+    return float(text.replace(",", ""))
+
+
+def values_of(peers):
+    """(peer, figure) of each peer in a cell of the table."""
+    for peer in filter(None, peers.split(", ")):
+        name, value = re.sub(r" \(size .*\)", "", peer).rsplit(" ", 1)
+        if value != "failed":
+            yield name, value_of(value)
+
+
+def losses(full):
+    """A row for each peer that is ahead of us in some row of the table."""
+    ahead = {}
+    for title, (own, _, _, peers) in rows_of(full).items():
+        for peer, value in values_of(peers) if own not in ("", "failed") else ():
+            if value_of(own) > AHEAD * value:
+                times = f" ({value_of(own) / value:.1f})" if value > 0 else ""
+                ahead.setdefault(peer, []).append(re.sub(r", (ns|ms|%).*", "", title) + times)
+    lines = ["| peer | is ahead by more than a tenth in (by how many times) |", "|---|---|"]
+    return "\n".join(lines + [f"| {peer} | {'; '.join(rows)} |" for peer, rows in sorted(ahead.items())])
 
 
 def main():
@@ -97,7 +128,8 @@ def main():
     if run["quick"]:
         sys.exit("quote.py: a quick run says nothing")
     full = table(run)
-    texts = {"table": f"\n{preface(run)}\n\n{full}\n\n", "figures": f"\n{figures(full)}\n\n"}
+    texts = {"table": f"\n{preface(run)}\n\n{full}\n\n", "figures": f"\n{figures(full)}\n\n",
+             "losses": f"\n{losses(full)}\n\n"}
     for name in sys.argv[2:]:
         page = Path(name).read_text()
         if not MARKS.search(page):
