@@ -68,7 +68,9 @@ def ours(workload, size, workers, figure):
 
 
 OURS = "janus-rt"
+ALONE = f"{OURS}, 1 worker"
 MILLION = 1_000_000
+SPAWN = 2 * MILLION
 FUTEX = "limit: futex wake"
 BOTH = (("p50", "p50"), ("p99", "p99"))
 
@@ -85,20 +87,24 @@ def wake_row(microseconds):
 
 
 def pair_of_rows(name, workload, size, quick, figure, unit, goals, companions=((), ())):
-    """The same row with one worker and with two."""
-    return tuple(Row(name, workload, size, quick, workers, (ns(goal, of, figure, unit),), beside, cpus=workers)
-                 for workers, (goal, of), beside in zip((1, 2), goals, companions))
+    """The same row with one worker and with two. The goals of each are a number, what it is a multiple of, and others."""
+    return tuple(Row(name, workload, size, quick, workers, (ns(goal, of, figure, unit, also),), beside, cpus=workers)
+                 for workers, (goal, of, *also), beside in zip((1, 2), goals, companions))
 
 
-SPAWN = 2 * MILLION
+def spawn_rows(name, workload, goal=None, companions=()):
+    return pair_of_rows(name, workload, SPAWN, 20_000, "ns", "ns", ((goal, None), (1.1, ALONE, Goal(0.5, "oneTBB"))),
+                        (companions, (ours(workload, SPAWN, 1, "ns"),)))
+
+
 ROWS = (
     Row("switch", "switch", 20 * MILLION, 20_000, 1, (ns(0.95, "Boost.Context"),),
         (limit("pop; jmp", "switch", 20 * MILLION),)),
     yield_row(2, 10, (limit("ring of fibers", "ring", 2),)),
     yield_row(1000, 12, (limit("ring of fibers", "ring", 1000),)),
     yield_row(100_000, 30, (limit("ring of fibers", "ring", 100_000),)),
-    *pair_of_rows("spawn", "spawn", SPAWN, 20_000, "ns", "ns", ((25, None), (1, f"{OURS}, 1 worker")),
-                  ((limit("lazy stacks", "lazy_spawn", SPAWN),), (ours("spawn", SPAWN, 1, "ns"),))),
+    *spawn_rows("spawn", "spawn", 25, (limit("lazy stacks", "lazy_spawn", SPAWN),)),
+    *(row for tasks in (10, 100, 10_000) for row in spawn_rows(f"spawn, scopes of {tasks:,}", f"spawn_{tasks}")),
     *pair_of_rows("fib(35)", "fib", 35, 15, "ns", "ns a spawn", ((25, None), (13, None)),
                   ((limit("fork-join", "forkjoin", 35),), ())),
     *pair_of_rows("fork_join, fib(35)", "fork", 35, 15, "ns", "ns a fork", ((1, "rayon"), (1, "rayon"))),

@@ -17,6 +17,7 @@ from tools import run_tool as run  # noqa: E402
 
 OPTIMISED = ("-O3", "-march=native", "-DNDEBUG", "-Wall", "-Wextra")
 BOTH, ONE, TWO = (1, 2), (1,), (2,)
+SPAWNS = {"spawn": BOTH, "spawn_10": BOTH, "spawn_100": BOTH, "spawn_10000": BOTH}
 ALLOCATIONS = {"alloc": ONE, "alloc_batch": ONE, "alloc_mixed": ONE, "alloc_elsewhere": TWO}
 
 
@@ -153,18 +154,18 @@ PEERS = [
             {"yield": ONE, "spawn": BOTH, "fib": BOTH, "skynet": BOTH, "parked": ONE, "channel": BOTH},
             most={"fib": 24}, source="boost/fiber.cpp", libraries=("-lboost_fiber", "-lboost_context", "-ltcmalloc")),
     GoPeer("Go", ("golang-go",), "golang-go",
-           {"yield": ONE, "spawn": BOTH, "fib": BOTH, "skynet": BOTH, "nqueens": BOTH, "parked": ONE, "channel": BOTH,
-            "wake": TWO}, most={"fib": 28}),
+           {"yield": ONE, **SPAWNS, "fib": BOTH, "skynet": BOTH, "nqueens": BOTH, "parked": ONE,
+            "channel": BOTH, "wake": TWO}, most={"fib": 28}),
     RustPeer("tokio", (*RUST, "librust-tokio-dev", "librust-libc-dev"), "librust-tokio-dev",
-             {"yield": ONE, "spawn": BOTH, "fib": BOTH, "skynet": BOTH, "parked": ONE, "spawned": ONE, "channel": BOTH,
-              "wake": TWO}, most={"fib": 28}, crate="tokio"),
+             {"yield": ONE, **SPAWNS, "fib": BOTH, "skynet": BOTH, "parked": ONE, "spawned": ONE,
+              "channel": BOTH, "wake": TWO}, most={"fib": 28}, crate="tokio"),
     RustPeer("rayon", (*RUST, "librust-rayon-dev", "librust-libc-dev"), "librust-rayon-dev",
-             {"spawn": BOTH, "fib": BOTH, "fork": BOTH, "sort": BOTH, "reduce": BOTH, "skynet": BOTH, "nqueens": BOTH,
-              "wake": TWO}, crate="rayon"),
+             {**SPAWNS, "fib": BOTH, "fork": BOTH, "sort": BOTH, "reduce": BOTH, "skynet": BOTH,
+              "nqueens": BOTH, "wake": TWO}, crate="rayon"),
     RustPeer("crossbeam-deque", (*RUST, "librust-crossbeam-deque-dev", "librust-libc-dev"),
              "librust-crossbeam-deque-dev", {"steal": ONE, "deque": ONE}, crate="crossbeam"),
     CxxPeer("oneTBB", ("gcc", "g++", "libtbb-dev"), "libtbb-dev",
-            {"spawn": BOTH, "fib": BOTH, "skynet": BOTH, "nqueens": BOTH, "wake": TWO},
+            {**SPAWNS, "fib": BOTH, "skynet": BOTH, "nqueens": BOTH, "wake": TWO},
             most={"fib": 30}, source="tbb/tbb.cpp", libraries=("-ltbb",)),
     MallocPeer("glibc", ("gcc", "libc6-dev"), "libc6-dev", ALLOCATIONS),
     MallocPeer("jemalloc", ("gcc", "libjemalloc-dev"), "libjemalloc-dev", ALLOCATIONS, libraries=("-ljemalloc",)),

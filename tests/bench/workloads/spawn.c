@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// spawn.c: empty tasks: in scopes of a thousand, one after the other by handle, and many that wait to run.
+// spawn.c: empty tasks: in scopes of ten to ten thousand, one after the other by handle, and many that wait to run.
 #include "bench.h"
 
 static int64_t nothing(void* arg) {
@@ -13,20 +13,35 @@ static void scope(long tasks) {
   EXPECT(janus_nursery_await_all() == 0);
 }
 
-static void scopes(long tasks) {
-  enum { kScope = 1000 };
-  for (; tasks > 0; tasks -= kScope) scope(tasks < kScope ? tasks : kScope);
+static void scopes_of(long most, long tasks) {
+  for (; tasks > 0; tasks -= most) scope(tasks < most ? tasks : most);
+}
+
+static void spawn_in_scopes_of(long most, long tasks) {
+  scopes_of(most, tasks / 10 + most);
+  const uint64_t completed = statistics().tasks_completed, start = janus_now_ns();
+  scopes_of(most, tasks);
+  const uint64_t end = janus_now_ns();
+  EXPECT(statistics().tasks_completed - completed == (uint64_t)tasks);
+  figure("ns", (int64_t)(end - start), tasks);
 }
 
 // `size` tasks in all: spawned, run and joined.
 void bench_spawn(long size, int workers) {
   (void)workers;
-  scopes(size / 10 + 1000);
-  const uint64_t completed = statistics().tasks_completed, start = janus_now_ns();
-  scopes(size);
-  const uint64_t end = janus_now_ns();
-  EXPECT(statistics().tasks_completed - completed == (uint64_t)size);
-  figure("ns", (int64_t)(end - start), size);
+  spawn_in_scopes_of(1000, size);
+}
+void bench_spawn_10(long size, int workers) {
+  (void)workers;
+  spawn_in_scopes_of(10, size);
+}
+void bench_spawn_100(long size, int workers) {
+  (void)workers;
+  spawn_in_scopes_of(100, size);
+}
+void bench_spawn_10000(long size, int workers) {
+  (void)workers;
+  spawn_in_scopes_of(10000, size);
 }
 
 static void spawn_and_join(janus_nursery* nursery, long tasks) {

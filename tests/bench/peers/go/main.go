@@ -12,14 +12,17 @@ import (
 )
 
 var workloads = map[string]func(size, workers int){
-	"yield":   yield,
-	"spawn":   spawn,
-	"fib":     fib,
-	"skynet":  skynet,
-	"nqueens": nqueens,
-	"parked":  parked,
-	"channel": channel,
-	"wake":    wake,
+	"yield":       yield,
+	"spawn":       spawnInScopesOf(1000),
+	"spawn_10":    spawnInScopesOf(10),
+	"spawn_100":   spawnInScopesOf(100),
+	"spawn_10000": spawnInScopesOf(10000),
+	"fib":         fib,
+	"skynet":      skynet,
+	"nqueens":     nqueens,
+	"parked":      parked,
+	"channel":     channel,
+	"wake":        wake,
 }
 
 func main() {

@@ -40,10 +40,8 @@ func yield(tasks, _ int) {
 	figure("ns", perTask(end-start, tasks*rounds))
 }
 
-const scope = 1000
-
 // Each task only writes its scope's mark into its own slot.
-var marks [scope]byte
+var marks [10000]byte
 
 func spawnScope(tasks int, mark byte) {
 	var all sync.WaitGroup
@@ -62,18 +60,20 @@ func spawnScope(tasks int, mark byte) {
 	}
 }
 
-func spawnScopes(tasks int) int64 {
+func spawnScopes(most, tasks int) int64 {
 	start := now()
 	for mark := byte(1); tasks > 0; mark++ {
-		spawnScope(least(tasks, scope), mark)
-		tasks -= scope
+		spawnScope(least(tasks, most), mark)
+		tasks -= most
 	}
 	return now() - start
 }
 
-func spawn(tasks, _ int) {
-	spawnScopes(least(tasks, 100000))
-	figure("ns", perTask(spawnScopes(tasks), tasks))
+func spawnInScopesOf(most int) func(tasks, workers int) {
+	return func(tasks, _ int) {
+		spawnScopes(most, least(tasks, 100000))
+		figure("ns", perTask(spawnScopes(most, tasks), tasks))
+	}
 }
 
 func least(a, b int) int {

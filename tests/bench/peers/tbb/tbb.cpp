@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr long kScope = 1000;
+constexpr long kMostInScope = 10000;
 
 // Pins each thread that enters the arena, by the slot that it takes.
 class Pinned : public tbb::task_scheduler_observer {
@@ -45,7 +45,7 @@ void with_workers(int workers, F&& body) {
 // --- Spawn, fork and join -------------------------------------------------------------------------------------------
 
 // Each task only writes its scope's mark into its own slot.
-std::atomic<unsigned char> marks[kScope];
+std::atomic<unsigned char> marks[kMostInScope];
 
 void scope_of(long tasks, unsigned char mark) {
   tbb::task_group scope;
@@ -55,17 +55,19 @@ void scope_of(long tasks, unsigned char mark) {
     if (marks[i].load(std::memory_order_relaxed) != mark) fail("task %ld of a scope did not run", i);
 }
 
-std::uint64_t spawn_scopes(long tasks) {
+std::uint64_t spawn_scopes(long most, long tasks) {
   unsigned char mark = 0;
   const auto start = now_ns();
-  for (long left = tasks; left > 0; left -= kScope) scope_of(std::min(left, kScope), ++mark);
+  for (long left = tasks; left > 0; left -= most) scope_of(std::min(left, most), ++mark);
   return now_ns() - start;
 }
 
+template <long most>
 void spawn_join(long tasks, int workers) {
+  static_assert(most <= kMostInScope);
   with_workers(workers, [tasks] {
-    spawn_scopes(std::min(tasks, 100000L));
-    figure("ns", static_cast<double>(spawn_scopes(tasks)) / static_cast<double>(tasks));
+    spawn_scopes(most, std::min(tasks, 100000L));
+    figure("ns", static_cast<double>(spawn_scopes(most, tasks)) / static_cast<double>(tasks));
   });
 }
 
@@ -186,8 +188,15 @@ void wake(long idle_us, int workers) {
   });
 }
 
-const workload kWorkloads[] = {{"spawn", spawn_join}, {"fib", fib},   {"skynet", skynet},
-                               {"nqueens", nqueens},  {"wake", wake}, {nullptr, nullptr}};
+const workload kWorkloads[] = {{"spawn", spawn_join<1000>},
+                               {"spawn_10", spawn_join<10>},
+                               {"spawn_100", spawn_join<100>},
+                               {"spawn_10000", spawn_join<10000>},
+                               {"fib", fib},
+                               {"skynet", skynet},
+                               {"nqueens", nqueens},
+                               {"wake", wake},
+                               {nullptr, nullptr}};
 
 }  // namespace
 

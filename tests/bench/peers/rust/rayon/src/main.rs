@@ -21,7 +21,10 @@ pub fn with_workers<R: Send>(workers: usize, body: impl FnOnce() -> R + Send) ->
 
 fn main() {
     run_workload(&[
-        ("spawn", trees::spawn),
+        ("spawn", trees::spawn::<1000>),
+        ("spawn_10", trees::spawn::<10>),
+        ("spawn_100", trees::spawn::<100>),
+        ("spawn_10000", trees::spawn::<10_000>),
         ("fib", trees::fib),
         ("fork", trees::fib),
         ("sort", numbers::sort),

@@ -7,10 +7,10 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-const SCOPE: usize = 1000;
+const MOST_IN_SCOPE: usize = 10_000;
 #[allow(clippy::declare_interior_mutable_const)]
 const UNMARKED: AtomicU8 = AtomicU8::new(0);
-static MARKS: [AtomicU8; SCOPE] = [UNMARKED; SCOPE];
+static MARKS: [AtomicU8; MOST_IN_SCOPE] = [UNMARKED; MOST_IN_SCOPE];
 
 /// Each task only writes its scope's mark into its own slot.
 fn spawn_scope(tasks: usize, mark: u8) {
@@ -24,7 +24,7 @@ fn spawn_scope(tasks: usize, mark: u8) {
     }
 }
 
-fn spawn_scopes(tasks: usize) -> Duration {
+fn spawn_scopes<const SCOPE: usize>(tasks: usize) -> Duration {
     let start = Instant::now();
     for (number, first) in (0..tasks).step_by(SCOPE).enumerate() {
         spawn_scope(SCOPE.min(tasks - first), number as u8 + 1);
@@ -32,10 +32,10 @@ fn spawn_scopes(tasks: usize) -> Duration {
     start.elapsed()
 }
 
-pub fn spawn(tasks: usize, workers: usize) {
+pub fn spawn<const SCOPE: usize>(tasks: usize, workers: usize) {
     let spent = with_workers(workers, || {
-        spawn_scopes(tasks.min(100_000));
-        spawn_scopes(tasks)
+        spawn_scopes::<SCOPE>(tasks.min(100_000));
+        spawn_scopes::<SCOPE>(tasks)
     });
     figure("ns", each(spent, tasks));
 }

@@ -24,7 +24,10 @@ pub fn with_workers<R: Send + 'static>(workers: usize, body: impl Future<Output 
 fn main() {
     run_workload(&[
         ("yield", many::yield_now),
-        ("spawn", many::spawn),
+        ("spawn", many::spawn::<1000>),
+        ("spawn_10", many::spawn::<10>),
+        ("spawn_100", many::spawn::<100>),
+        ("spawn_10000", many::spawn::<10_000>),
         ("spawned", many::spawned),
         ("parked", many::parked),
         ("fib", trees::fib),

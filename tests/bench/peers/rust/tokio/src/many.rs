@@ -62,10 +62,10 @@ pub fn yield_now(tasks: usize, workers: usize) {
     figure("ns", each(state.spent(), tasks * state.rounds));
 }
 
-const SCOPE: usize = 1000;
+const MOST_IN_SCOPE: usize = 10_000;
 #[allow(clippy::declare_interior_mutable_const)]
 const UNMARKED: AtomicU8 = AtomicU8::new(0);
-static MARKS: [AtomicU8; SCOPE] = [UNMARKED; SCOPE];
+static MARKS: [AtomicU8; MOST_IN_SCOPE] = [UNMARKED; MOST_IN_SCOPE];
 
 /// Each task only writes its scope's mark into its own slot.
 async fn spawn_scope(scope: &mut Vec<JoinHandle<()>>, tasks: usize, mark: u8) {
@@ -76,7 +76,7 @@ async fn spawn_scope(scope: &mut Vec<JoinHandle<()>>, tasks: usize, mark: u8) {
     }
 }
 
-async fn spawn_scopes(tasks: usize) -> Duration {
+async fn spawn_scopes<const SCOPE: usize>(tasks: usize) -> Duration {
     let mut scope = Vec::with_capacity(SCOPE);
     let start = Instant::now();
     for (number, first) in (0..tasks).step_by(SCOPE).enumerate() {
@@ -85,10 +85,10 @@ async fn spawn_scopes(tasks: usize) -> Duration {
     start.elapsed()
 }
 
-pub fn spawn(tasks: usize, workers: usize) {
+pub fn spawn<const SCOPE: usize>(tasks: usize, workers: usize) {
     let spent = with_workers(workers, async move {
-        spawn_scopes(tasks.min(100_000)).await;
-        spawn_scopes(tasks).await
+        spawn_scopes::<SCOPE>(tasks.min(100_000)).await;
+        spawn_scopes::<SCOPE>(tasks).await
     });
     figure("ns", each(spent, tasks));
 }
