@@ -18,7 +18,7 @@ import build  # noqa: E402
 # A small size of each workload, and the figures that it must print.
 WORKLOADS = {
     "switch": (20000, "ns"), "yield": (1000, "ns"), "spawn": (20000, "ns"), "spawn_10": (20000, "ns"),
-    "spawn_100": (20000, "ns"), "spawn_10000": (20000, "ns"), "fib": (15, "ns"), "fork": (15, "ns"),
+    "spawn_100": (20000, "ns"), "spawn_10000": (20000, "ns"), "uts": (50, "ns"), "fib": (15, "ns"), "fork": (15, "ns"),
     "sort": (5000, "ms"), "reduce": (5000, "ms"), "skynet": (1000, "ns ms"),
     "nqueens": (6, "ms"), "parked": (1000, "bytes create teardown reuse"), "spawned": (10000, "bytes ns"),
     "channel": (5000, "ns"), "wake": (50, "p50 p99 others_percent"), "steal": (10000, "ns"), "deque": (20000, "ns"),

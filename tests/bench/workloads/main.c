@@ -21,6 +21,7 @@ static const struct {
     {"fib", bench_fib},
     {"skynet", bench_skynet},
     {"nqueens", bench_nqueens},
+    {"uts", bench_uts},
     {"parked", bench_parked},
     {"channel", bench_channel},
     {"wake", bench_wake},

@@ -19,6 +19,7 @@ var workloads = map[string]func(size, workers int){
 	"spawn_10000": spawnInScopesOf(10000),
 	"fib":         fib,
 	"skynet":      skynet,
+	"uts":         uts,
 	"nqueens":     nqueens,
 	"parked":      parked,
 	"channel":     channel,

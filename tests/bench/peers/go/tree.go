@@ -86,6 +86,71 @@ func skynet(leaves, _ int) {
 	figure("ms", float64(spent)/1e6)
 }
 
+// The tree of ../../workloads/uts_tree.h.
+const utsRoot, utsChildren, utsWithChildren = 42, 8, 536334041
+
+func utsChild(state uint64, i int) uint64 {
+	state += uint64(i+1) * 0x9e3779b97f4a7c15
+	state = (state ^ state>>30) * 0xbf58476d1ce4e5b9
+	state = (state ^ state>>27) * 0x94d049bb133111eb
+	return state ^ state>>31
+}
+
+func utsIsLeaf(state uint64) bool { return state>>32 >= utsWithChildren }
+
+// The nodes of a subtree whose topmost node has `children`.
+func utsCount(state uint64, children int) int {
+	nodes := 1
+	for i := 0; i < children; i++ {
+		if child := utsChild(state, i); utsIsLeaf(child) {
+			nodes++
+		} else {
+			nodes += utsCount(child, utsChildren)
+		}
+	}
+	return nodes
+}
+
+func utsNodes(children int) int {
+	if children == 2000 {
+		return 1567497
+	}
+	return utsCount(utsRoot, children)
+}
+
+// The same with a goroutine for each node. `part` gets the nodes below each child.
+func utsVisit(state uint64, part []int) int {
+	var children sync.WaitGroup
+	children.Add(len(part))
+	for i := range part {
+		go func(i int) {
+			part[i] = 1
+			if child := utsChild(state, i); !utsIsLeaf(child) {
+				part[i] = utsVisit(child, make([]int, utsChildren))
+			}
+			children.Done()
+		}(i)
+	}
+	children.Wait()
+	nodes := 1
+	for _, below := range part {
+		nodes += below
+	}
+	return nodes
+}
+
+func uts(trees, _ int) {
+	part := make([]int, trees)
+	utsVisit(utsRoot, part[:least(trees, 500)])
+	start := now()
+	nodes := utsVisit(utsRoot, part)
+	spent := now() - start
+	if nodes != utsNodes(trees) {
+		fail("%d nodes", nodes)
+	}
+	figure("ns", perTask(spent, nodes))
+}
+
 const mostQueens = 14
 
 type board [mostQueens]int8 // the column of the queen in each row

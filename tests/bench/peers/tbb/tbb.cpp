@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // oneTBB: task groups in an arena with a slot for each worker, one of which is main's thread.
 #include <oneapi/tbb.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 #include <vector>
 
+#include "../../workloads/uts_tree.h"
 #include "../measure.h"
 
 namespace {
@@ -116,6 +119,40 @@ void skynet(long leaves, int workers) {
   });
 }
 
+// Counts the nodes of a subtree with a task for each; part[i] is the i-th child's.
+long visit_children(std::uint64_t state, long* part, long count) {
+  tbb::task_group children;
+  for (long i = 0; i < count; ++i) {
+    children.run([state, part, i] {
+      const std::uint64_t child = child_of(state, i);
+      long below[kChildren];
+      part[i] = is_leaf(child) ? 1 : visit_children(child, below, kChildren);
+    });
+  }
+  children.wait();
+  return std::accumulate(part, part + count, 1L);
+}
+
+// The tree is deep, and a thread that waits runs other tasks on top of its stack.
+constexpr std::size_t kStackBytes = std::size_t{64} << 20;
+
+void uts(long trees, int workers) {
+  const tbb::global_control of_workers(tbb::global_control::thread_stack_size, kStackBytes);
+  rlimit of_main;
+  if (getrlimit(RLIMIT_STACK, &of_main)) fail("no limit of the stack");
+  of_main.rlim_cur = std::min<rlim_t>(of_main.rlim_max, kStackBytes);
+  if (setrlimit(RLIMIT_STACK, &of_main)) fail("cannot raise the limit of the stack");
+  with_workers(workers, [trees] {
+    std::vector<long> part(trees);
+    visit_children(kRoot, part.data(), std::min(trees, 500L));
+    const auto start = now_ns();
+    const long nodes = visit_children(kRoot, part.data(), trees);
+    const auto spent = now_ns() - start;
+    if (nodes != nodes_of_uts(trees)) fail("%ld nodes", nodes);
+    figure("ns", static_cast<double>(spent) / static_cast<double>(nodes));
+  });
+}
+
 // --- Queens ---------------------------------------------------------------------------------------------------------
 
 constexpr int kMaxQueens = 16;
@@ -194,6 +231,7 @@ const workload kWorkloads[] = {{"spawn", spawn_join<1000>},
                                {"spawn_10000", spawn_join<10000>},
                                {"fib", fib},
                                {"skynet", skynet},
+                               {"uts", uts},
                                {"nqueens", nqueens},
                                {"wake", wake},
                                {nullptr, nullptr}};

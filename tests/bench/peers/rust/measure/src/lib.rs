@@ -139,3 +139,43 @@ pub fn figures_of_skynet(leaves: usize, sum: usize, spent: Duration) {
     figure("ns", each(spent, tasks_of_skynet(leaves)));
     figure("ms", each(spent, 1) / 1e6);
 }
+
+/// The tree of ../../../../workloads/uts_tree.h.
+pub mod uts {
+    pub const ROOT: u64 = 42;
+    pub const CHILDREN: usize = 8;
+    const WITH_CHILDREN: u64 = 536_334_041;
+
+    pub fn child(state: u64, i: usize) -> u64 {
+        let state = state.wrapping_add((i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        state ^ (state >> 31)
+    }
+
+    pub fn is_leaf(state: u64) -> bool {
+        state >> 32 >= WITH_CHILDREN
+    }
+
+    fn count(state: u64, children: usize) -> usize {
+        let below = |child| if is_leaf(child) { 1 } else { count(child, CHILDREN) };
+        1 + (0..children).map(|i| below(child(state, i))).sum::<usize>()
+    }
+
+    /// The nodes of the tree whose root has `children`.
+    pub fn nodes(children: usize) -> usize {
+        if children == 2000 {
+            1_567_497
+        } else {
+            count(ROOT, children)
+        }
+    }
+}
+
+/// Checks the number of nodes of a tree and prints its figure.
+pub fn figures_of_uts(children: usize, nodes: usize, spent: Duration) {
+    if nodes != uts::nodes(children) {
+        fail(&format!("{nodes} nodes"));
+    }
+    figure("ns", each(spent, nodes));
+}

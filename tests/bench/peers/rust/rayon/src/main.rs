@@ -8,11 +8,13 @@ mod wake;
 
 use measure::{allowed_cpus, pin, run_workload};
 
-/// Runs `body` on a worker of a pool of pinned threads.
+/// Runs `body` on a worker of a pool of pinned threads. Their stacks are large, since a worker that waits runs other jobs
+/// on top of what it waits in; they take memory only where they are touched.
 pub fn with_workers<R: Send>(workers: usize, body: impl FnOnce() -> R + Send) -> R {
     let cpus = allowed_cpus();
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(workers)
+        .stack_size(64 << 20)
         .start_handler(move |worker| pin(&cpus, worker, workers))
         .build()
         .expect("a pool");
@@ -30,6 +32,7 @@ fn main() {
         ("sort", numbers::sort),
         ("reduce", numbers::reduce),
         ("skynet", trees::skynet),
+        ("uts", trees::uts),
         ("nqueens", queens::nqueens),
         ("wake", wake::wake),
     ]);

@@ -2,7 +2,7 @@
 //! Thousands of tasks, and trees of tasks.
 
 use crate::with_workers;
-use measure::{each, fail, fib_by_adding, figure, figures_of_skynet, spawns_of_fib};
+use measure::{each, fail, fib_by_adding, figure, figures_of_skynet, figures_of_uts, spawns_of_fib, uts};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -77,4 +77,22 @@ pub fn skynet(leaves: usize, workers: usize) {
         (skynet_of(0, leaves), start.elapsed())
     });
     figures_of_skynet(leaves, sum, spent);
+}
+
+/// A job for each node, as in skynet.
+fn nodes_below(state: u64, children: usize) -> usize {
+    let child = |i| match uts::child(state, i) {
+        child if uts::is_leaf(child) => 1,
+        child => nodes_below(child, uts::CHILDREN),
+    };
+    1 + (0..children).into_par_iter().with_max_len(1).map(child).sum::<usize>()
+}
+
+pub fn uts(children: usize, workers: usize) {
+    let (nodes, spent) = with_workers(workers, || {
+        nodes_below(uts::ROOT, children.min(500));
+        let start = Instant::now();
+        (nodes_below(uts::ROOT, children), start.elapsed())
+    });
+    figures_of_uts(children, nodes, spent);
 }

@@ -32,6 +32,7 @@ fn main() {
         ("parked", many::parked),
         ("fib", trees::fib),
         ("skynet", trees::skynet),
+        ("uts", trees::uts),
         ("channel", waiting::channel),
         ("wake", waiting::wake),
     ]);

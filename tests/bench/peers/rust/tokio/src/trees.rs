@@ -2,7 +2,7 @@
 //! Trees of tasks.
 
 use crate::with_workers;
-use measure::{each, fail, fib_by_adding, figure, figures_of_skynet, spawns_of_fib};
+use measure::{each, fail, fib_by_adding, figure, figures_of_skynet, figures_of_uts, spawns_of_fib, uts};
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Instant;
@@ -59,4 +59,32 @@ pub fn skynet(leaves: usize, workers: usize) {
         (skynet_of(0, leaves).await, start.elapsed())
     });
     figures_of_skynet(leaves, sum, spent);
+}
+
+fn nodes_below(state: u64, children: usize) -> Sum {
+    Box::pin(async move {
+        let visit = |i| tokio::spawn(nodes_of(uts::child(state, i)));
+        let mut nodes = 1;
+        for child in (0..children).map(visit).collect::<Vec<_>>() {
+            nodes += joined(child).await;
+        }
+        nodes
+    })
+}
+
+async fn nodes_of(state: u64) -> usize {
+    if uts::is_leaf(state) {
+        1
+    } else {
+        nodes_below(state, uts::CHILDREN).await
+    }
+}
+
+pub fn uts(children: usize, workers: usize) {
+    let (nodes, spent) = with_workers(workers, async move {
+        nodes_below(uts::ROOT, children.min(500)).await;
+        let start = Instant::now();
+        (nodes_below(uts::ROOT, children).await, start.elapsed())
+    });
+    figures_of_uts(children, nodes, spent);
 }
