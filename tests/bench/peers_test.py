@@ -21,7 +21,7 @@ WORKLOADS = {
     "spawn_100": (20000, "ns"), "spawn_10000": (20000, "ns"), "uts": (50, "ns"), "fib": (15, "ns"), "fork": (15, "ns"),
     "sort": (5000, "ms"), "reduce": (5000, "ms"), "skynet": (1000, "ns ms"),
     "nqueens": (6, "ms"), "parked": (1000, "bytes create teardown reuse"), "spawned": (10000, "bytes ns"),
-    "channel": (5000, "ns"), "wake": (50, "p50 p99 others_percent"), "steal": (10000, "ns"), "deque": (20000, "ns"),
+    "channel": (5000, "ns"), "channel_16": (5000, "ns"), "channel_64": (5000, "ns"), "wake": (50, "p50 p99 others_percent"), "steal": (10000, "ns"), "deque": (20000, "ns"),
     "ring": (1000, "ns"), "lazy_spawn": (20000, "ns"), "forkjoin": (15, "ns"),
     "first_touch": (1000, "ns guard bytes teardown"), "guard": (1000, "ns single"), "futex_wake": (50, "p50 p99"),
     "alloc": (20000, "ns"), "alloc_batch": (20000, "ns"), "alloc_mixed": (20000, "ns"), "alloc_elsewhere": (20000, "ns"),

@@ -63,8 +63,9 @@ def limit(label, workload, size, figures=(("ns", "ns"),), workers=1):
     return Companion("limit: " + label, "limits", workload, size, workers, figures)
 
 
-def ours(workload, size, workers, figure):
-    return Companion(OURS + f", {count(workers, 'worker')}", "ours", workload, size, workers, ((figure, figure),))
+def ours(workload, size, workers, figure, label=None):
+    label = label or count(workers, "worker")
+    return Companion(f"{OURS}, {label}", "ours", workload, size, workers, ((figure, figure),))
 
 
 OURS = "janus-rt"
@@ -120,6 +121,10 @@ ROWS = (
     Row("spawned", "spawned", MILLION, 10_000, 1, (Figure("bytes", "bytes", (Goal(192),)), ns())),
     *pair_of_rows("channel", "channel", 500_000, 5000, "ns", "ns a round trip", ((40, None), (60, None)),
                   ((), (limit("cache line", "round_trip", 500_000, workers=2),))),
+    Row("channel of 16 bytes", "channel_16", 500_000, 5000, 1, (ns(unit="ns a round trip"),)),
+    Row("channel of 64 bytes", "channel_64", 500_000, 5000, 1, (ns(unit="ns a round trip"),)),
+    Row("channel in a cage", "channel_in_cage", 500_000, 5000, 1, (ns(1.3, f"{OURS}, no cage", unit="ns a round trip"),),
+        (ours("channel", 500_000, 1, "ns", "no cage"),)),
     wake_row(100),
     wake_row(1000),
     Row("steal", "steal", 5 * MILLION, 10_000, 1, (ns(1, "crossbeam-deque"),),

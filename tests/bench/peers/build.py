@@ -155,7 +155,7 @@ PEERS = [
             most={"fib": 24}, source="boost/fiber.cpp", libraries=("-lboost_fiber", "-lboost_context", "-ltcmalloc")),
     GoPeer("Go", ("golang-go",), "golang-go",
            {"yield": ONE, **SPAWNS, "fib": BOTH, "skynet": BOTH, "uts": BOTH, "nqueens": BOTH, "parked": ONE,
-            "channel": BOTH, "wake": TWO}, most={"fib": 28}),
+            "channel": BOTH, "channel_16": ONE, "channel_64": ONE, "wake": TWO}, most={"fib": 28}),
     RustPeer("tokio", (*RUST, "librust-tokio-dev", "librust-libc-dev"), "librust-tokio-dev",
              {"yield": ONE, **SPAWNS, "fib": BOTH, "skynet": BOTH, "uts": BOTH, "parked": ONE, "spawned": ONE,
               "channel": BOTH, "wake": TWO}, most={"fib": 28}, crate="tokio"),

@@ -22,7 +22,9 @@ var workloads = map[string]func(size, workers int){
 	"uts":         uts,
 	"nqueens":     nqueens,
 	"parked":      parked,
-	"channel":     channel,
+	"channel":     channelOf(func(i int) int { return i }),
+	"channel_16":  channelOf(func(i int) [2]int { return [2]int{0: i, 1: i} }),
+	"channel_64":  channelOf(func(i int) [8]int { return [8]int{0: i, 7: i} }),
 	"wake":        wake,
 }
 

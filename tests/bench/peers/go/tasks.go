@@ -116,27 +116,30 @@ func parked(tasks, _ int) {
 	figure("reuse", again)
 }
 
-func roundTrips(there, back chan int, rounds int) {
+func roundTrips[T comparable](there, back chan T, rounds int, element func(int) T) {
 	for i := 0; i < rounds; i++ {
-		there <- i
-		if <-back != i+1 {
+		there <- element(i)
+		if <-back != element(i) {
 			fail("round trip %d brought something else", i)
 		}
 	}
 }
 
-func channel(rounds, _ int) {
-	there, back := make(chan int), make(chan int)
-	go func() {
-		for word := range there {
-			back <- word + 1
-		}
-		close(back)
-	}()
-	roundTrips(there, back, rounds/10+1)
-	start := now()
-	roundTrips(there, back, rounds)
-	figure("ns", perTask(now()-start, rounds))
-	close(there)
-	<-back
+// Two goroutines that exchange what `element` makes of a number.
+func channelOf[T comparable](element func(int) T) func(rounds, workers int) {
+	return func(rounds, _ int) {
+		there, back := make(chan T), make(chan T)
+		go func() {
+			for one := range there {
+				back <- one
+			}
+			close(back)
+		}()
+		roundTrips(there, back, rounds/10+1, element)
+		start := now()
+		roundTrips(there, back, rounds, element)
+		figure("ns", perTask(now()-start, rounds))
+		close(there)
+		<-back
+	}
 }
