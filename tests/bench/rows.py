@@ -98,6 +98,11 @@ def spawn_rows(name, workload, goal=None, companions=()):
                         (companions, (ours(workload, SPAWN, 1, "ns"),)))
 
 
+def crowd_row(workers):
+    return Row("crowd", "crowd", MILLION, 1000, workers, (ns(1.5, f"{OURS}, 2 workers", "ms", "ms"),),
+               (ours("crowd", MILLION, 2, "ms"),), cpus=2)
+
+
 ROWS = (
     Row("switch", "switch", 20 * MILLION, 20_000, 1, (ns(0.95, "Boost.Context"),),
         (limit("pop; jmp", "switch", 20 * MILLION),)),
@@ -134,8 +139,7 @@ ROWS = (
     Row("busy victim", "busy", 20_000, 1000, 2, (ns(3000, name="p50"), ns(name="p99")), cpus=2),
     Row("check, loop of 1 ns", "check", 200 * MILLION, 20_000, 1, (ns(5, name="percent", unit="% more"),)),
     Row("check, calls of 5 ns", "call", 60 * MILLION, 20_000, 1, (ns(10, name="percent", unit="% more"),)),
-    Row("crowd", "crowd", MILLION, 1000, 256, (ns(1.3, f"{OURS}, 2 workers", "ms", "ms"),),
-        (ours("crowd", MILLION, 2, "ms"),), cpus=2),
+    *(crowd_row(workers) for workers in (4, 8, 256)),
     Row("start", "start", 1, 1, 2, (ns(300_000, name="first_task"), ns(name="main"))),
     Row("size of hello", "size", 1, 1, 1, (Figure("bytes", "bytes", (Goal(64 * 1024),)),)),
     Row("spawn, join by handle", "spawn_join", MILLION, 5000, 1, (ns(),)),
