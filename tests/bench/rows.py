@@ -118,7 +118,7 @@ ROWS = (
     *pair_of_rows("parallel_reduce", "reduce", 10 * MILLION, 5000, "ms", "ms", ((1, "rayon"), (1, "rayon"))),
     *pair_of_rows("skynet", "skynet", MILLION, 1000, "ms", "ms", ((23, None), (12, None))),
     *pair_of_rows("nqueens(10)", "nqueens", 10, 6, "ms", "ms", ((6, None), (3.1, None))),
-    *pair_of_rows("UTS", "uts", 2000, 50, "ns", "ns a task", ((None, None), (1, ALONE)), ((), (ours("uts", 2000, 1, "ns"),))),
+    *pair_of_rows("UTS", "uts", 2000, 50, "ns", "ns a task", ((None, None), (1.1, ALONE)), ((), (ours("uts", 2000, 1, "ns"),))),
     Row("parked", "parked", MILLION, 2000, 1,
         (Figure("bytes", "bytes", (Goal(4800),)), ns(1800, name="create"), ns(200, name="teardown"), ns(150, name="reuse")),
         (limit("first touch", "first_touch", MILLION // 4,
