@@ -59,16 +59,16 @@ class StackReclaim {
 // that was left to its waker, may need a thief soon. The worker wakes up to search, so there is nothing to poll.
 class Watch {
  public:
-  explicit Watch(bool is_watching) noexcept : is_watching_(is_watching) {}
+  Watch(bool is_watching, bool was_deferred) noexcept : is_watching_(is_watching), was_deferred_(was_deferred) {}
 
   [[nodiscard]] bool has_event() const noexcept { return false; }
   [[nodiscard]] std::uint64_t next_deadline(Worker& worker, std::uint64_t now_ns) const noexcept {
-    return is_watching_ ? now_ns + worker.backoff.timed_park_ns() : platform::kForever;
+    return is_watching_ ? now_ns + worker.backoff.timed_park_ns(was_deferred_) : platform::kForever;
   }
   void poll(Worker&, std::uint64_t) noexcept {}
 
  private:
-  bool is_watching_;
+  bool is_watching_, was_deferred_;
 };
 
 static_assert(EventSource<Attention> && EventSource<StackReclaim> && EventSource<Watch>);

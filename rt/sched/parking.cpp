@@ -58,7 +58,7 @@ namespace janus {
   const bool others_work = workers_.count > 1 && set_.sleeping() + 1 < workers_.count;
   const bool has_to_watch = (others_work && backoff.keeps_watching()) || set_.has_surplus();
   const bool is_timed = search.was_deferred || (has_to_watch && !set_.has_timed_sleeper());
-  Watch watch(is_timed);
+  Watch watch(is_timed, search.was_deferred);
   const std::uint64_t until = nearest_deadline(worker, deterministic_->now_ns(), watch, stack_reclaim_, attention_);
   is_timed ? backoff.begin_timed_park() : backoff.end_watch();
   const IdleSet::Snapshot entered = set_.enter(worker.id, search.is_counted, is_timed);

@@ -21,7 +21,7 @@ bool StealBackoff::judge(bool victim_goes_on, std::uint64_t now_ns) noexcept {
 }
 
 std::uint64_t StealBackoff::backoff_ns() const noexcept {
-  return timed_park_ns(poor_steals_ - kMaxPoorSteals);
+  return park_ns_of(poor_steals_ - kMaxPoorSteals);
 }
 
 bool StealBackoff::defers_to(std::uint32_t victim, std::uint64_t progress, std::uint64_t now_ns) noexcept {
@@ -33,7 +33,7 @@ bool StealBackoff::defers_to(std::uint32_t victim, std::uint64_t progress, std::
   return true;
 }
 
-std::uint64_t StealBackoff::timed_park_ns(std::uint32_t round) noexcept {
+std::uint64_t StealBackoff::park_ns_of(std::uint32_t round) noexcept {
   const std::uint64_t ns = kMinTimedParkNs << (round < 5 ? round : 5);
   return ns < kMaxTimedParkNs ? ns : kMaxTimedParkNs;
 }

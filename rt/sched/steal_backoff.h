@@ -16,7 +16,7 @@ namespace janus {
 //
 // and how it sleeps between two searches:
 //
-//     watching --sleeps timed_park_ns(), longer each round--> watching, the next round
+//     watching --sleeps timed_park_ns()--> watching, the next round
 //     watching --found work--> watching, the first round again
 //     watching --nothing is left to another worker; and kMaxIdleRounds are over while no more workers are awake than there
 //                are CPUs, no other worker is awake, or another one watches--> asleep until woken
@@ -54,7 +54,10 @@ class StealBackoff {
   // --- Sleeping with a timeout between two searches ---
 
   [[nodiscard]] bool keeps_watching() const noexcept { return idle_rounds_ < kMaxIdleRounds; }
-  [[nodiscard]] std::uint64_t timed_park_ns() const noexcept { return timed_park_ns(idle_rounds_); }
+  // `was_deferred`: for work that this worker has just left to another one; it looks sooner at first.
+  [[nodiscard]] std::uint64_t timed_park_ns(bool was_deferred) const noexcept {
+    return was_deferred ? park_ns_of(idle_rounds_) : kMaxTimedParkNs;
+  }
   void begin_timed_park() noexcept { ++idle_rounds_; }
   void end_watch() noexcept { idle_rounds_ = 0; }
 
@@ -72,7 +75,7 @@ class StealBackoff {
   static constexpr std::uint64_t kMaxTimedParkNs = 1'000'000;
   static constexpr std::uint32_t kMaxIdleRounds = 8;
 
-  static std::uint64_t timed_park_ns(std::uint32_t round) noexcept;
+  static std::uint64_t park_ns_of(std::uint32_t round) noexcept;
 
   // Of the last theft: when it ended, from whom, and how many tasks that one had spawned and ended before.
   std::uint64_t stolen_at_ns_ = 0;
