@@ -20,22 +20,23 @@ void StackSlab::init(std::size_t mapped, std::uint32_t stack_count, unsigned sta
 }
 
 void StackSlab::guard_bank(StackGroup& group) noexcept {
-  const std::uint32_t first = group.number * kBankStacks;
-  std::size_t guarded = 0;
-  group.guard = platform::guard(base_of(first), stride, group.stacks, stack_guard_bytes(size_class), guarded);
+  std::byte* const first = base_of(group.number * kBankStacks);
+  std::size_t guarded = group.stacks;
+  group.grows = guard_what_is_to_come(group);
+  group.guard = group.grows ? platform::Guard::kInstalled
+                            : platform::guard(first, stride, group.stacks, stack_guard_bytes(size_class), guarded);
   group.guarded = static_cast<std::uint8_t>(guarded);
-  group.grows = extent.initial < extent.most && group.guard == platform::Guard::kInstalled &&
-                group.guarded == group.stacks && guard_what_is_to_come(group);
 }
 
-// Guards the parts that the stacks of a group may grow into, so that no task uses memory there that is not paid for.
-// False: that failed, or no growth would work (docs/decisions/0297), and no such guard is left.
+// Guards, together with the guards of a group, the parts above them that the stacks may grow into, so that no task uses
+// memory there that is not paid for. False: that failed, or no growth would work (docs/decisions/0297), and there is no
+// guard.
 bool StackSlab::guard_what_is_to_come(const StackGroup& group) noexcept {
-  if (platform::is_emulated != nullptr && platform::is_emulated()) return false;
-  std::byte* const first = lowest_of(group.number * kBankStacks);
-  const std::size_t to_come = extent.most - extent.initial;
-  if (platform::set_guards(first, stride, group.stacks, to_come)) return true;
-  for (std::size_t n = 0; n < group.stacks; n++) (void)!platform::clear_guard(first + n * stride, to_come);
+  if (extent.initial == extent.most || (platform::is_emulated != nullptr && platform::is_emulated())) return false;
+  std::byte* const first = base_of(group.number * kBankStacks);
+  const std::size_t bytes = stack_guard_bytes(size_class) + extent.most - extent.initial;
+  if (platform::set_guards(first, stride, group.stacks, bytes)) return true;
+  for (std::size_t n = 0; n < group.stacks; n++) (void)!platform::clear_guard(first + n * stride, bytes);
   return false;
 }
 
