@@ -56,14 +56,20 @@ FLOORS = {
 }
 FLOORS_WITH_KERNEL = {'gate': [('-init$', 340)], 'all': [('-init$', 780)]}
 
-# The suites for a change to files whose paths begin like this. A path that no row names needs all suites.
+# The suites for a change to files whose paths begin like this; the first row that fits counts. A path that no row names
+# needs all suites. The pages with rows of their own are read by tests of other suites (tests/harness/self/gate_test.py
+# looks for such tests).
 EVERYTHING = None
 SUITES_BY_PATH = [
+    ('docs/abi.md', {'docs', 'abi'}), ('docs/budgets.md', {'docs', 'abi', 'hostile'}), ('docs/hostile.md', {'docs', 'hostile'}),
+    ('docs/lowering.md', {'docs', 'lower'}), ('docs/nurseries.md', {'docs', 'api'}), ('docs/manual/', {'docs', 'api', 'first-hour'}),
+    ('docs/testing.md', {'docs', 'harness'}), ('docs/requirements.md', {'docs', 'harness'}), ('docs/contributing.md', {'docs', 'layers'}),
+    ('docs/deployment.md', {'docs', 'image'}),
     ('docs/', {'docs'}), ('README.md', {'docs'}), ('LICENSE', set()), ('.clang-format', set()), ('.clang-tidy', set()), ('.editorconfig', set()),
-    ('tests/models/', {'models'}), ('tests/layers/', {'layers'}), ('tests/offsets/', {'offsets'}), ('tests/docs/', {'docs'}),
-    ('tests/qemu/', {'qemu'}), ('qemu/', {'qemu'}), ('tests/kernel_free/', {'qemu', 'kernel-free', 'hostile'}),
-    ('tests/linker/', {'linker'}), ('tests/lower/', {'lower'}), ('tests/bench/', {'bench'}), ('tests/image/', {'image'}), ('tests/debugger/', {'debugger'}),
-    ('tests/first_hour/', {'first-hour'}),
+    ('tests/models/', {'models', 'layers'}), ('tests/layers/', {'layers'}), ('tests/offsets/', {'offsets'}), ('tests/docs/', {'docs', 'harness'}),
+    ('tests/qemu/', {'qemu'}), ('qemu/', {'qemu', 'lower'}), ('tests/kernel_free/', {'qemu', 'kernel-free', 'hostile'}),
+    ('tests/linker/', {'linker'}), ('tests/lower/', {'lower'}), ('tests/bench/', {'bench', 'docs'}), ('tests/image/', {'image'}),
+    ('tests/debugger/', {'debugger'}), ('tests/first_hour/', {'first-hour'}),
 ]
 
 

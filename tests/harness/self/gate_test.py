@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gate_test.py ROOT BUILD — tests gate.py's selection of tests: it leaves out only tests that it names, and in doubt
 # none. Prints TAP.
+import json
 import pathlib
 import re
 import subprocess
@@ -15,20 +16,33 @@ from tap import Tap  # noqa: E402
 
 # A change, and the suites that it needs.
 CHANGES = (
-    (['docs/budgets.md'], {'docs'}),
-    (['docs/budgets.md', 'tests/models/deque_model_test.cpp'], {'docs', 'models'}),
-    (['qemu/janus_qemu/machine.py'], {'qemu'}),
+    (['docs/quickstart.md'], {'docs'}),
+    (['docs/budgets.md'], {'docs', 'abi', 'hostile'}),
+    (['docs/quickstart.md', 'tests/models/deque_model_test.cpp'], {'docs', 'models', 'layers'}),
+    (['qemu/janus_qemu/machine.py'], {'qemu', 'lower'}),
     (['LICENSE'], set()),
     ([], gate.EVERYTHING),
-    (['rt/task/spawn.cpp'], gate.EVERYTHING),
+    (['rt/task/nurseries/spawn.cpp'], gate.EVERYTHING),
     (['docs/budgets.md', 'rt/base/list.h'], gate.EVERYTHING),
-    (['arch/linux/clock.cpp'], gate.EVERYTHING),
+    (['arch/linux/memory/guards.cpp'], gate.EVERYTHING),
     (['tests/harness/gate.py'], gate.EVERYTHING),
     (['tests/meson.build'], gate.EVERYTHING),
     (['meson.build'], gate.EVERYTHING),
     (['dev'], gate.EVERYTHING),
     (['a/new/folder/file.cpp'], gate.EVERYTHING),
 )
+
+
+def read_by(build, root):
+    """For each test that is a script: its suites, and the pages and scripts of docs/ that its text names."""
+    for test in json.loads((build / 'meson-info/intro-tests.json').read_text()):
+        suites = {suite.split(':')[-1] for suite in test['suite']}
+        for word in test['cmd']:
+            script = pathlib.Path(word).resolve()
+            if script.suffix == '.py' and script.is_relative_to(root / 'tests') and script.name != 'gate_test.py':
+                code = [line for line in script.read_text().splitlines() if not line.lstrip().startswith('#')]
+                for path in re.findall(r'docs/[a-z_/-]+\.(?:md|py)', '\n'.join(code)):
+                    yield script.name, suites, path
 
 
 def costs(*rows):
@@ -73,6 +87,10 @@ def main():
     for paths, suites in CHANGES:
         found = gate.suites_for(paths)
         tap.check(f'a change to {" and ".join(paths) or "what is not known"} needs {"everything" if suites is None else suites or "nothing"}', found == suites, found)
+    tap.none('every path in these changes exists', [path for paths, _ in CHANGES for path in paths if 'new' not in path and not (root / path).exists()])
+    tap.none('a change to a page needs the suite of each script that reads it', [
+        f'{script} of {sorted(suites)} reads {path}' for script, suites, path in read_by(build, root)
+        if (needed := gate.suites_for([path])) is not gate.EVERYTHING and not needed & suites])
     tap.none('suites that changes need exist', {suite for _, suites in gate.SUITES_BY_PATH for suite in suites} - gate.BUDGETS.keys())
 
     left_out = Page('`coverage of rt`, `debugger`, `valgrind: it is silent`')
