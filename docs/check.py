@@ -85,6 +85,20 @@ listed = [line for found in quote.MARKS.finditer((root / 'README.md').read_text(
 tap.none('README.md names each row in which a peer is ahead by more than a tenth, and no other',
          sorted(set(quote.losses(measured[0]).splitlines()) ^ {line for line in listed if line.startswith('|')}))
 
+def shares(page, mark):
+    """The rows of a table of shares, each as the name of the attack and the divisors of its cells that are shares."""
+    table = re.search(rf'<!-- hostile {mark} -->\n(.*?)<!-- end -->', (root / page).read_text(), re.S)[1]
+    return {cells[0]: [float(found[1]) for cell in cells[1:] if (found := re.search(r'1/([\d.]+)', cell))]
+            for cells in ([cell.strip() for cell in line.strip('|').split('|')] for line in table.splitlines()) if '1/' in ''.join(cells)}
+
+computes, others = shares('docs/hostile.md', 'table'), shares('docs/hostile.md', 'neighbours')
+least = {attack: [max(computes[attack][w], *cells[w::2]) for w in (0, 1)] for attack, cells in others.items()}
+least[f'the worst of all {len(others)} attacks'] = [max(row[w] for row in least.values()) for w in (0, 1)]
+quoted = shares('README.md', 'shares')
+tap.none('the shares of README.md are the least of hostile.md', [
+    f'{attack}: {cells}, not {least.get(attack)}' for attack, cells in quoted.items() if cells != least.get(attack)]
+    if len(quoted) == 10 and len(others) == len(computes) else ['rows are missing'])
+
 operations = {'`janus_context_switch`, one way': 'switch', '`janus_yield_check(1)`': 'check', '`JANUS_LOOP_CHECK`': 'loop_check',
               '`janus_yield`, to another task': 'yield', '`janus_nursery_spawn`': 'spawn', 'taking a child, running it, its end': 'run',
               '`janus_nursery_create`, `janus_nursery_await_all`, no child': 'nursery', 'the same with one child: a fork-join step': 'scope_of_one', '`janus_fork_join` of two empty functions': 'fork',

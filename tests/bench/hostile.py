@@ -135,18 +135,22 @@ def table_of_neighbours(rows):
     return neighbours_heading() + [neighbours_line(row) for row in rows]
 
 
+def divisor_of(cell):
+    return cell.get("divisor", float("inf"))
+
+
 def worst(row, workers):
     """The cell of the neighbour with the least share."""
-    cells = [row["workers"][workers], *(by_workers[workers] for by_workers in row["neighbours"].values())]
-    return max(cells, key=lambda cell: cell.get("divisor", float("inf")))
+    return max([row["workers"][workers], *(by_workers[workers] for by_workers in row["neighbours"].values())], key=divisor_of)
 
 
 def shares_beside_crowds(rows):
     workers = [str(w) for w in NEIGHBOURS_WORKERS]
     table = [line(["beside a cage of", *(f"{w} worker{'s' * (w != '1')}" for w in workers)]), "|" + "---|" * (1 + len(workers))]
     most = max(row["tasks"] for row in rows)
+    worst_of_all = [shown(max((worst(row, w) for row in rows), key=divisor_of))[0] for w in workers]
     return table + [line([name_of(row["attack"], most), *(shown(worst(row, w))[0] for w in workers)])
-                    for row in rows if row["tasks"] == most]
+                    for row in rows if row["tasks"] == most] + [line([f"the worst of all {len(rows)} attacks", *worst_of_all])]
 
 
 def quote(result, file):

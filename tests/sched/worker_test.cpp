@@ -283,6 +283,20 @@ TEST(worker, holds_no_pointer_to_a_job_that_has_given_way) {
   if (is_right) CHECK(soon([&] { return !holds_a_job(worker); }));  // nor after the last job has ended
 }
 
+TEST(worker, names_the_job_that_runs_and_not_the_one_that_has_yielded) {
+  Yard yard(1);
+  const auto body = [](Job& self) {
+    for (int i = 0; i < 20; ++i) {
+      if (i != 0) CHECK(current_worker().task == static_cast<Runnable*>(&self));
+      (void)yield(self);
+    }
+    finish(self);
+  };
+  yard.inject(jobs[0], body);
+  yard.inject(jobs[1], body);
+  CHECK(yard.all_done(2));
+}
+
 TEST(worker, partners_that_wake_each_other_never_miss) {
   for (unsigned workers : {1u, 2u, 4u}) {
     for (bool deterministic : {false, true}) {
@@ -403,6 +417,26 @@ TEST(worker, idle_ones_come_to_rest) {
     while (platform::now_ns() < until) __builtin_ia32_pause();
     return activity() == before;
   }));
+}
+
+// While another one runs a job for long, an idle worker looks once in a millisecond for a while, and then no more.
+TEST(worker, an_idle_one_looks_seldom_while_another_works_for_long) {
+  Yard yard(2);
+  yard.inject(jobs[0], [](Job& self) {
+    while (self.yard->counter.load() == 0) __builtin_ia32_pause();
+    finish(self);
+  });
+  CHECK(soon([&] { return jobs[0].yard->scheduler->idle_workers().set().sleeping() == 1; }));
+  const auto looks = [&] {
+    std::uint64_t sum = 0;
+    for (unsigned i = 0; i < 2; ++i) sum += yard.scheduler->worker(i)->counters.parks.read();
+    return sum;
+  };
+  const std::uint64_t before = looks(), from = platform::now_ns();
+  while (platform::now_ns() - from < 50'000'000) __builtin_ia32_pause();
+  CHECK_LE(looks() - before, 10u);
+  yard.counter.store(1);
+  CHECK(yard.all_done(1));
 }
 
 TEST(worker, the_last_to_sleep_finds_out_that_nothing_runs) {
