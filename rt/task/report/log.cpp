@@ -22,28 +22,22 @@ std::atomic<std::uint64_t> lines_dropped{0};
 // The time at which the patience is full again.
 std::atomic<std::uint64_t> patience_whole_ns{0};
 
-std::uint64_t patience_at(std::uint64_t now) noexcept {
-  const std::uint64_t whole = patience_whole_ns.load(std::memory_order_relaxed);
-  const std::uint64_t used = whole > now ? (whole - now) / kPatienceInterval : 0;
-  return used < kMaxPatienceNs ? kMaxPatienceNs - used : 0;
-}
-
-void use_patience(std::uint64_t from, std::uint64_t until) noexcept {
-  const std::uint64_t used = (until - from) * kPatienceInterval;
-  std::uint64_t whole = patience_whole_ns.load(std::memory_order_relaxed);
-  while (!patience_whole_ns.compare_exchange_weak(whole, (whole > from ? whole : from) + used,
-                                                  std::memory_order_relaxed)) {
-  }
+// Takes all patience that is left at `now`, so that writers at the same time do not wait longer together than it allows.
+std::uint64_t take_patience(std::uint64_t now) noexcept {
+  constexpr std::uint64_t kAll = kMaxPatienceNs * kPatienceInterval;
+  const std::uint64_t whole = patience_whole_ns.exchange(now + kAll, std::memory_order_relaxed);
+  if (whole >= now + kAll) return 0;
+  return (whole > now ? now + kAll - whole : kAll) / kPatienceInterval;
 }
 
 // Writes once, and waits for the reader if patience is left. 0 or less: nothing was written.
 long put_some(const char* bytes, std::size_t count) noexcept {
   const long written = platform::write(kStandardError, bytes, count, 0);
   if (written > 0) return written;
-  const std::uint64_t from = platform::now_ns(), patience = patience_at(from);
-  if (patience == 0) return written;
+  const std::uint64_t from = platform::now_ns(), patience = take_patience(from);
   const long written_later = platform::write(kStandardError, bytes, count, from + patience);
-  use_patience(from, platform::now_ns());
+  if (const std::uint64_t until = platform::now_ns(); until < from + patience)
+    patience_whole_ns.fetch_sub((from + patience - until) * kPatienceInterval, std::memory_order_relaxed);
   return written_later;
 }
 
