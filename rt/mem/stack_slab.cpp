@@ -19,7 +19,7 @@ void StackSlab::init(std::size_t mapped, std::uint32_t stack_count, unsigned sta
   size_class = static_cast<std::uint8_t>(stack_class);
 }
 
-void StackSlab::guard_bank(StackGroup& group) noexcept {
+[[gnu::cold]] void StackSlab::guard_bank(StackGroup& group) noexcept {
   std::byte* const first = base_of(group.number * kBankStacks);
   std::size_t guarded = group.stacks;
   group.grows = guard_what_is_to_come(group);
@@ -31,16 +31,16 @@ void StackSlab::guard_bank(StackGroup& group) noexcept {
 // Guards, together with the guards of a group, the parts above them that the stacks may grow into, so that no task uses
 // memory there that is not paid for. False: that failed, or no growth would work (docs/decisions/0297), and there is no
 // guard.
-bool StackSlab::guard_what_is_to_come(const StackGroup& group) noexcept {
+[[gnu::cold]] bool StackSlab::guard_what_is_to_come(const StackGroup& group) noexcept {
   if (extent.initial == extent.most || (platform::is_emulated != nullptr && platform::is_emulated())) return false;
   std::byte* const first = base_of(group.number * kBankStacks);
   const std::size_t bytes = stack_guard_bytes(size_class) + extent.most - extent.initial;
   if (platform::set_guards(first, stride, group.stacks, bytes)) return true;
-  for (std::size_t n = 0; n < group.stacks; n++) (void)!platform::clear_guard(first + n * stride, bytes);
+  (void)!platform::clear_guard(first, group.stacks * stride);
   return false;
 }
 
-Stack* StackSlab::build(std::uint32_t index) noexcept {
+[[gnu::cold]] Stack* StackSlab::build(std::uint32_t index) noexcept {
   const StackGroup& group = groups()[index / kBankStacks];
   Stack* stack = record_of(index);
   stack->start = reinterpret_cast<std::byte*>(stack);

@@ -69,6 +69,11 @@ void install_singly(Row& row) {
   while (!row.done() && !failed(call_again(kMadvise, row.next(), row.bytes, kAdviseGuardInstall))) ++row.made;
 }
 
+[[gnu::noinline]] void install(Row& row) {
+  install_in_batches(row);
+  install_singly(row);
+}
+
 // --- Method 3
 constexpr std::size_t kMappingsPerGuard = 2, kDefaultMappings = 65530;
 
@@ -132,8 +137,7 @@ Guard guard(std::byte* first, std::size_t stride, std::size_t count, std::size_t
             std::size_t& guarded) noexcept {
   kernel::Row row{first, stride, count, guard_bytes};
   kernel::forbid_huge_pages(row);
-  kernel::install_in_batches(row);
-  kernel::install_singly(row);
+  kernel::install(row);
   guarded = row.made;
   if (row.made > 0) return Guard::kInstalled;
   kernel::protect(row);
@@ -144,8 +148,7 @@ Guard guard(std::byte* first, std::size_t stride, std::size_t count, std::size_t
 bool set_guards(std::byte* first, std::size_t stride, std::size_t count, std::size_t bytes) noexcept {
   kernel::Row row{first, stride, count, bytes};
   if (count > 1) kernel::forbid_huge_pages(row);
-  kernel::install_in_batches(row);
-  kernel::install_singly(row);
+  kernel::install(row);
   return row.done();
 }
 
