@@ -2,6 +2,7 @@
 // janus_result.cause: why a task or nursery ended as it did.
 #include <cstdlib>
 #include <exception>
+#include <new>
 
 #include "tests/harness/tasks.h"
 
@@ -51,6 +52,11 @@ TEST(cause, of_a_panic_is_what_the_task_did) {
       {[](void*) -> std::int64_t { return janus_nursery_close(reinterpret_cast<janus_nursery*>(0x1234567)); },
        JANUS_CAUSE_MISUSE},
       {[](void*) -> std::int64_t { janus_task_panic("on purpose"); }, JANUS_CAUSE_TASK_PANIC},
+      {[](void*) -> std::int64_t {
+         static volatile std::size_t too_much = std::size_t{1} << 50;
+         return static_cast<char*>(::operator new(too_much))[0];
+       },
+       JANUS_CAUSE_NO_MEMORY},
   };
   for (const auto& each : panics) {
     const janus_result result = result_of(each.fn);
