@@ -111,8 +111,9 @@ def hello():
         size = program.stat().st_size
         print(f'# hello, stripped: {size} bytes')
         if is_optimised():
-            # Programs ship with libraries compiled by gcc; clang's code for the same library is larger.
-            most = 126 if is_compiled_by_clang() else 120
+            # Programs ship with libraries compiled by gcc; clang's code for the same library is larger: by two pages, and
+            # since forks can end alone (docs/decisions/0327) by 252 bytes of a third.
+            most = 130 if is_compiled_by_clang() else 120
             tap.check(f'hello has no more than {most} KiB', size <= most * kib, size)
         else:
             tap.skip('hello is small', 'not optimised')
