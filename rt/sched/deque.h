@@ -26,7 +26,7 @@ namespace janus {
 struct Runnable;
 
 // A runnable and one bit: whether a wake queued it. Thieves leave such a runnable to the worker that woke it for a
-// while (StealBackoff::defers_to_waker).
+// while (Thieves::defer_to_waker).
 class Entry {
  public:
   constexpr Entry() = default;

@@ -24,15 +24,6 @@ std::uint64_t StealBackoff::backoff_ns() const noexcept {
   return park_ns_of(poor_steals_ - kMaxPoorSteals);
 }
 
-bool StealBackoff::defers_to(std::uint32_t victim, std::uint64_t progress, std::uint64_t now_ns) noexcept {
-  if (deferred_to_ == victim && seen_progress_ == progress && seen_since_ns_ != 0)
-    return now_ns - seen_since_ns_ < kDeferNs;
-  deferred_to_ = victim;
-  seen_progress_ = progress;
-  seen_since_ns_ = now_ns;
-  return true;
-}
-
 std::uint64_t StealBackoff::park_ns_of(std::uint32_t round) noexcept {
   const std::uint64_t ns = kMinTimedParkNs << (round < 5 ? round : 5);
   return ns < kMaxTimedParkNs ? ns : kMaxTimedParkNs;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/steal_backoff.h — decides when a worker without work does not steal: woken tasks are left to their wakers
-// for a while, and a thief stays away if it steals tasks that the victim would soon have run itself.
-// docs/decisions/0072, 0079, 0325. Owner only; reads no clock, and touches no other worker.
+// rt/sched/steal_backoff.h — decides when a worker without work does not steal: a thief stays away if it steals
+// tasks that the victim would soon have run itself. docs/decisions/0072, 0079, 0325. Owner only; reads no clock, and touches no other worker.
 #pragma once
 
 #include <cstdint>
@@ -45,12 +44,6 @@ class StealBackoff {
   // While backed off: how long to sleep, whatever is pushed meanwhile.
   [[nodiscard]] std::uint64_t backoff_ns() const noexcept;
 
-  // --- Work that is left to its worker for a while ---
-
-  // Whether to leave work to `victim`, whose count of what it has done is `progress`. True until this worker has seen
-  // the same count for kDeferNs.
-  [[nodiscard]] bool defers_to(std::uint32_t victim, std::uint64_t progress, std::uint64_t now_ns) noexcept;
-
   // --- Sleeping with a timeout between two searches ---
 
   [[nodiscard]] bool keeps_watching() const noexcept { return idle_rounds_ < kMaxIdleRounds; }
@@ -62,7 +55,6 @@ class StealBackoff {
   void end_watch() noexcept { idle_rounds_ = 0; }
 
  private:
-  static constexpr std::uint64_t kDeferNs = 50'000;
   // Twice for the loss (the thief's time, and as much of the victim's, which is interrupted), and as much as a gain.
   static constexpr std::uint64_t kWorthSteals = 4;
   static constexpr std::uint64_t kQuickTasks = 4;
@@ -83,11 +75,7 @@ class StealBackoff {
   std::uint32_t victim_ = kNobody;
   std::uint32_t poor_steals_ = 0;  // thefts in a row that did not pay
   std::uint64_t steal_ns_ = kFirstStealNs;
-  // The victim whose woken task was last left to it; its count of dispatches, and since when that has been the same.
-  std::uint32_t deferred_to_ = 0;
   std::uint32_t idle_rounds_ = 0;  // timed sleeps in a row
-  std::uint64_t seen_progress_ = 0;
-  std::uint64_t seen_since_ns_ = 0;  // 0: no victim yet
 };
 
 }  // namespace janus

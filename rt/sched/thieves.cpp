@@ -9,6 +9,8 @@ namespace {
 
 constexpr unsigned kTries = 4;             // victims per search, before the sweep
 constexpr std::size_t kYieldedBatch = 32;  // yielded runnables stolen at once
+// Work is left to its worker until that has stood still for as long.
+constexpr std::uint64_t kDeferNs = 50'000;
 
 // Tasks spawned and ended on this worker: a measure of its progress.
 std::uint64_t tasks_of(const Worker& worker) noexcept {
@@ -82,9 +84,7 @@ bool may_be_left_to_waker(const Worker& victim, Entry oldest) noexcept {
   const std::uint64_t victims_tasks = tasks_of(victim);
   // While there are more workers awake than CPUs, all is left to a worker that goes on.
   const bool is_surplus = (oldest || has_others) && idle_workers_->set().has_surplus();
-  const bool is_left =
-      is_surplus ? worker.backoff.defers_to(victim.id, victims_tasks + dispatches_of(victim), deterministic_->now_ns())
-                 : oldest && defer_to_waker(worker, victim, oldest);
+  const bool is_left = is_surplus ? !stands_still(victim, kDeferNs) : oldest && defer_to_waker(victim, oldest);
   if (is_left) was_deferred = true;
   const bool takes_ready = oldest && !is_left, takes_others = has_others && !(is_left && is_surplus);
   Runnable* stolen = nullptr;
@@ -125,9 +125,14 @@ bool may_be_left_to_waker(const Worker& victim, Entry oldest) noexcept {
 
 // A woken runnable that is alone in the deque is left to its waker, which mostly stops soon, so that tasks that talk to
 // each other stay on one worker. It is stolen if the waker has not dispatched anything for a while.
-bool Thieves::defer_to_waker(Worker& worker, const Worker& victim, Entry oldest) const noexcept {
+bool Thieves::defer_to_waker(Worker& victim, Entry oldest) const noexcept {
   return is_left_to_waker(victim, oldest) &&
-         worker.backoff.defers_to(victim.id, dispatches_of(victim), deterministic_->now_ns());
+         !victim.standstill.in_dispatches.has_lasted(dispatches_of(victim), deterministic_->now_ns(), kDeferNs);
+}
+
+bool Thieves::stands_still(Worker& victim, std::uint64_t least_ns) const noexcept {
+  return victim.standstill.in_all.has_lasted(tasks_of(victim) + dispatches_of(victim), deterministic_->now_ns(),
+                                             least_ns);
 }
 
 // False if the waker sleeps: a thief that took its claim back may have hidden the entry from the waker for a moment

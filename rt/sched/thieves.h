@@ -47,7 +47,8 @@ class Thieves {
   unsigned choose_victim(Worker& worker) const noexcept;
   Runnable* steal_from(Worker& worker, Worker& victim, bool& was_deferred) noexcept;
   Runnable* steal_yielded(Worker& worker, Worker& victim) noexcept;
-  bool defer_to_waker(Worker& worker, const Worker& victim, Entry oldest) const noexcept;
+  bool defer_to_waker(Worker& victim, Entry oldest) const noexcept;
+  [[nodiscard]] bool stands_still(Worker& victim, std::uint64_t least_ns) const noexcept;
   bool is_left_to_waker(const Worker& victim, Entry oldest) const noexcept;
 
   WorkerList workers_;

@@ -21,6 +21,7 @@
 #include "rt/sched/handle_cache.h"
 #include "rt/sched/parker.h"
 #include "rt/sched/runnable.h"
+#include "rt/sched/standstill.h"
 #include "rt/sched/steal_backoff.h"
 #include "rt/sched/yield_queue.h"
 
@@ -169,6 +170,10 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
   Counters counters;          // read by any thread
   std::atomic<bool> is_gone;  // has left its loop; read by any thread
   Parker parker;              // written by wakers
+  // Written by workers that look for work: whether it has dispatched anything, and whether it has done anything.
+  struct alignas(arch::kCacheLine) {
+    Standstill in_dispatches, in_all;
+  } standstill;
 
   // The address at which the last copy of user memory that failed here faulted, if the processor reported one. Written
   // by the fault handler.

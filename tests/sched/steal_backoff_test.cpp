@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// steal_backoff_test.cpp — when a thief stops stealing for a while, and for how long.
+// steal_backoff_test.cpp — when a thief stops stealing for a while, for how long, and when a worker stands still.
 #include "rt/sched/steal_backoff.h"
 
+#include "rt/sched/standstill.h"
 #include "tests/harness/test.h"
 
 namespace janus::test {
@@ -84,15 +85,16 @@ TEST(steal_backoff, stays_away_longer_each_time_but_not_for_long) {
   CHECK_EQ(last, 1'000'000u);
 }
 
-TEST(steal_backoff, a_worker_is_trusted_until_it_has_stood_still_for_50_us) {
-  StealBackoff backoff;
-  CHECK(backoff.defers_to(1, 7, kStart));
-  CHECK(backoff.defers_to(1, 7, kStart + 49'999));
-  CHECK(!backoff.defers_to(1, 7, kStart + 50'000));
-  CHECK(backoff.defers_to(1, 8, kStart + 60'000));  // it has moved, so the 50 us begin anew
-  CHECK(backoff.defers_to(1, 8, kStart + 100'000));
-  CHECK(!backoff.defers_to(1, 8, kStart + 110'000));
-  CHECK(backoff.defers_to(2, 8, kStart + 110'000));  // another worker
+TEST(standstill, a_worker_stands_still_when_its_count_has_been_the_same_for_long) {
+  Standstill standstill{};
+  CHECK(!standstill.has_lasted(7, kStart, 50'000));
+  CHECK(!standstill.has_lasted(7, kStart + 49'999, 50'000));
+  CHECK(standstill.has_lasted(7, kStart + 50'000, 50'000));
+  CHECK(!standstill.has_lasted(7, kStart + 50'000, 50'001));
+  CHECK(!standstill.has_lasted(8, kStart + 60'000, 50'000));  // it has moved, so the time begins anew
+  CHECK(!standstill.has_lasted(8, kStart + 109'999, 50'000));
+  CHECK(standstill.has_lasted(8, kStart + 110'000, 50'000));
+  CHECK(!standstill.has_lasted(8, kStart, 50'000));  // by somebody who has read the clock before
 }
 
 TEST(steal_backoff, timed_sleeps_take_a_millisecond_or_grow_to_it_and_end) {
