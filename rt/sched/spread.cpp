@@ -6,6 +6,10 @@
 // Every kSpreadInterval fair rounds, or slices that end with nothing else ready, a worker looks at one other worker. A look
 // finds a group that this worker lacks if the group has the next turn there just then, so how long a group stays at one
 // worker has no firm bound. Of group 0 it finds what waits in the yield queue, not what is in the deque.
+//
+// It also looks whether other workers stand still, kWatchedAtOnce of them at a time, and takes work from one that does.
+// Otherwise what is queued behind a task that waits in the kernel would wait as long, while no other worker runs out of
+// work. docs/decisions/0325
 #include "rt/sched/idle_workers.h"
 #include "rt/sched/thieves.h"
 
@@ -13,12 +17,36 @@ namespace janus {
 
 namespace {
 
+constexpr unsigned kWatchedAtOnce = 8;
+constexpr std::uint64_t kStandsStillNs = 1'000'000;  // longer than a slice takes
+
 Runnable* take_of_group_0(Worker& victim) noexcept {
   Runnable* found = nullptr;
   return victim.yielded.size() > 1 && victim.yielded.steal(&found, 1) == 1 ? found : nullptr;
 }
 
+// Of whatever group.
+Runnable* take_one(Worker& victim) noexcept {
+  Entry entry;
+  if (victim.ready.steal(entry) == Deque::Steal::kTaken) return entry.runnable();
+  Runnable* found = nullptr;
+  if (victim.yielded.steal(&found, 1) == 0) (void)victim.groups.steal(&found, 1);
+  return found;
+}
+
 }  // namespace
+
+// Takes a runnable from a worker that stands still, if one of the next few does.
+Runnable* Thieves::watch_others(Worker& worker) noexcept {
+  if (!worker.is_steal_enabled) return nullptr;
+  for (unsigned i = 1; i < workers_.count && i <= kWatchedAtOnce; ++i) {
+    worker.next_watched = (worker.next_watched + 1) % workers_.count;
+    Worker& victim = workers_[worker.next_watched];
+    if (victim.id == worker.id || load_of(victim) == 0 || !stands_still(victim, kStandsStillNs)) continue;
+    if (Runnable* const taken = take_one(victim)) return taken;
+  }
+  return nullptr;
+}
 
 [[gnu::noinline]] void Thieves::spread_groups(Worker& worker, std::uint32_t running) noexcept {
   worker.rounds = (worker.rounds + 1) % WorkerFairness::kSpreadInterval;
@@ -27,6 +55,7 @@ Runnable* take_of_group_0(Worker& victim) noexcept {
   const bool has_group_0 = running == 0 || worker.yielded.size() != 0 || worker.may_hide_group_0;
   Runnable* taken = has_group_0 ? nullptr : take_of_group_0(victim);
   if (taken == nullptr) taken = worker.groups.take_lacking(victim.groups, running);
+  if (taken == nullptr) taken = watch_others(worker);
   if (taken == nullptr) return;
   worker.counters.steals.add();
   deterministic_->trace(worker, Event::kSteal, taken);

@@ -22,10 +22,6 @@ std::uint64_t dispatches_of(const Worker& worker) noexcept {
   return worker.counters.switches.read() + worker.counters.completed.read();
 }
 
-std::int64_t load_of(const Worker& worker) noexcept {
-  return worker.ready.size() + worker.yielded.size() + worker.groups.size();
-}
-
 // The victim's only entry is a woken runnable (both are hints).
 bool may_be_left_to_waker(const Worker& victim, Entry oldest) noexcept {
   return oldest.was_woken() && victim.ready.size() <= 1;

@@ -39,14 +39,19 @@ class Thieves {
   // Whether the injector or another worker's queue has something that search() does not leave to its waker.
   [[nodiscard]] bool has_work_anywhere(const Worker& worker) const noexcept;
   // For a worker with work, now and then. `running`: the group of the runnable that has just run, which is in no queue.
-  // Every kSpreadInterval-th call queues here a runnable of a group that only another worker has.
+  // Every kSpreadInterval-th call queues here a runnable of a group that only another worker has, or one of a worker that
+  // stands still.
   void spread_groups(Worker& worker, std::uint32_t running) noexcept;
 
  private:
   Runnable* sweep(Worker& worker, bool& was_deferred) noexcept;
   unsigned choose_victim(Worker& worker) const noexcept;
   Runnable* steal_from(Worker& worker, Worker& victim, bool& was_deferred) noexcept;
+  Runnable* watch_others(Worker& worker) noexcept;
   Runnable* steal_yielded(Worker& worker, Worker& victim) noexcept;
+  [[nodiscard]] static std::int64_t load_of(const Worker& worker) noexcept {
+    return worker.ready.size() + worker.yielded.size() + worker.groups.size();
+  }
   bool defer_to_waker(Worker& victim, Entry oldest) const noexcept;
   [[nodiscard]] bool stands_still(Worker& victim, std::uint64_t least_ns) const noexcept;
   bool is_left_to_waker(const Worker& victim, Entry oldest) const noexcept;

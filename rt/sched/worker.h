@@ -87,7 +87,8 @@ struct WorkerCaches {
 struct WorkerSearch {
   Rng rng;
   StealBackoff backoff;
-  std::uint32_t next_victim;  // Victim::kRoundRobin
+  std::uint32_t next_victim;   // Victim::kRoundRobin
+  std::uint32_t next_watched;  // by watch_others()
 };
 
 // The queues from which fair rounds take the oldest runnable, in rotation.

@@ -374,6 +374,32 @@ TEST(worker, a_runnable_that_yielded_behind_a_busy_one_is_stolen) {
   CHECK(yard.all_done(2));
 }
 
+// As a task whose every slice ends with nothing else ready.
+void be_busy(Job& self) {
+  Dispatcher& dispatcher = self.yard->scheduler->dispatcher();
+  while (self.yard->other.load() == 0) {
+    self.yard->counter.fetch_add(1);
+    if (!dispatcher.has_ready(current_worker())) dispatcher.go_on_alone(current_worker(), 0);
+    yield(self);
+  }
+  finish(self);
+}
+
+TEST(worker, what_waits_behind_one_that_stands_still_is_run_by_a_busy_one) {
+  Yard yard(2);
+  yard.inject(jobs[0], be_busy);
+  yard.inject(jobs[1], [](Job& self) {
+    Yard& here = *self.yard;
+    const int before = here.counter.load();
+    CHECK(soon([&] { return here.counter.load() > before + 10; }));  // the other worker is busy
+    spawn(jobs[2], finish, here);
+    CHECK(soon([&] { return here.done.load() == 1; }));
+    here.other.store(1);
+    finish(self);
+  });
+  CHECK(yard.all_done(3));
+}
+
 TEST(worker, each_strategy_spreads_work_over_all) {
   for (Victim victim : {Victim::kRandom, Victim::kRoundRobin, Victim::kMinLoaded}) {
     Yard yard(8, true, 3, victim);
