@@ -304,6 +304,38 @@ TASK_TEST(fork, locks_that_a_half_took_are_released_when_it_panics_and_the_calle
   janus_hold_end(&kBefore);
 }
 
+TASK_TEST(fork, a_half_that_unlocks_what_its_caller_locked_leaves_no_lock_of_its_own) {
+  static const int kFirst = 0, kSecond = 0, kInside = 0;
+  const auto is_free = [](const int* object) {
+    auto [a, b] = fork_join([] {}, [object] { return janus_hold_try(object); });
+    return a.ok() && b.value() == 1;
+  };
+  const auto unlock_and_panic = [](auto... unlocked) -> int {
+    (janus_hold_end(unlocked), ...);
+    CHECK_EQ(janus_hold_try(&kInside), 1);
+    janus_task_panic("on purpose");
+  };
+  // The older of the caller's locks, then, in a half of a half, both of two callers.
+  CHECK_EQ(janus_hold_try(&kFirst), 1);
+  CHECK_EQ(janus_hold_try(&kSecond), 1);
+  auto [a, b] = fork_join([&] { return unlock_and_panic(&kFirst); }, [] {});
+  CHECK(is_panic(a) && b.ok());
+  CHECK(is_free(&kFirst) && is_free(&kInside));
+  CHECK(!is_free(&kSecond));
+  auto [c, d] = fork_join(
+      [&]() -> int {
+        CHECK_EQ(janus_hold_try(&kFirst), 1);
+        auto [e, f] = fork_join([&] { return unlock_and_panic(&kFirst, &kSecond); }, [] {});
+        CHECK(is_panic(e) && f.ok());
+        CHECK(is_free(&kFirst) && is_free(&kSecond) && is_free(&kInside));
+        CHECK_EQ(janus_hold_try(&kInside), 1);
+        janus_task_panic("on purpose");
+      },
+      [] {});
+  CHECK(is_panic(c) && d.ok());
+  CHECK(is_free(&kFirst) && is_free(&kSecond) && is_free(&kInside));
+}
+
 TASK_TEST(fork, a_cancel_of_the_caller_cancels_both_halves) {
   Nursery nursery;
   std::atomic<int> began = 0;

@@ -278,16 +278,21 @@ LockWaiter* remove_held_lock(Task& task, std::uint64_t key) noexcept {
   if (!task.is_marked(TaskMarks::kHoldsLocks)) return nullptr;
   RunDetails& details = task.frame->details;
   LockWaiter** at = &details.held_locks;
-  while (*at != nullptr && (*at)->key != key) at = &(*at)->also_held;
+  unsigned not_newer = details.held_count;
+  for (; *at != nullptr && (*at)->key != key; --not_newer) at = &(*at)->also_held;
   LockWaiter* const waiter = *at;
   if (waiter == nullptr) return nullptr;
   *at = waiter->also_held;
   --details.held_count;
+  for (LocksBefore* half = details.locks_before; half != nullptr && half->count >= not_newer; half = half->outer)
+    --half->count;
   return waiter;
 }
 
-unsigned count_held_locks(const Task& task) noexcept {
-  return task.is_marked(TaskMarks::kHoldsLocks) ? task.frame->details.held_count : 0;
+unsigned locks_to_keep(const Task& task) noexcept {
+  if (!task.is_marked(TaskMarks::kHoldsLocks)) return 0;
+  const LocksBefore* const half = task.frame->details.locks_before;
+  return half != nullptr ? half->count : 0;
 }
 
 void release_held_locks(Task& task, unsigned keep) noexcept {

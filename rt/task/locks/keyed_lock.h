@@ -59,7 +59,14 @@ inline constexpr unsigned kMaxHeld = 64;
 void add_held_lock(Task& task, LockWaiter& waiter) noexcept;
 // Takes the lock of that key off the task's list. nullptr: the task does not hold it.
 LockWaiter* remove_held_lock(Task& task, std::uint64_t key) noexcept;
-unsigned count_held_locks(const Task& task) noexcept;
+// While the half of a fork runs that its task calls: how many of the locks that the task held before it still holds.
+// A half may unlock these, too.
+struct LocksBefore {
+  LocksBefore* outer;  // of the next half around it that began with kHoldsLocks; no more than `count`
+  unsigned count;
+};
+// How many locks, the oldest ones, stay held if the task's innermost half ends by force; 0 if it is in none.
+unsigned locks_to_keep(const Task& task) noexcept;
 // Releases the newest of the locks that a task holds, until it holds `keep`: all of them when it ends.
 void release_held_locks(Task& task, unsigned keep = 0) noexcept;
 

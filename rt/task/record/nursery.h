@@ -34,7 +34,7 @@ enum class ExhaustionPolicy : std::uint8_t { kSuspend, kFail, kDeny };
 // Properties of a nursery; all of them are set at once when it is opened.
 struct NurseryTraits {
   static constexpr std::uint8_t kScoped = 1, kOwnHalf = 2;
-  bool is_of_own_half() const noexcept { return scope >= kOwnHalf; }
+  bool is_of_own_half() const noexcept { return scope == kOwnHalf; }
 
   bool draws = false;  // `account` is not the root's: every spawn is charged
   bool owns_account : 1 = false;
@@ -46,7 +46,7 @@ struct NurseryTraits {
   bool is_published : 1 = false;
   bool is_root : 1 = false;  // of janus_rt_run, or main's
   // 0, or kScoped: only the call that belongs to its opening ends it, as janus_nursery_await_all. By the owner: of
-  // janus_fork_join, while the caller's own half runs, kOwnHalf and the number of locks that the task held before.
+  // janus_fork_join, while the caller's own half runs, kOwnHalf.
   std::uint8_t scope = 0;
   ErrorPolicy on_error = ErrorPolicy::kCancel;
   ExhaustionPolicy on_exhaustion = ExhaustionPolicy::kSuspend;

@@ -24,6 +24,7 @@ struct Runtime;
 struct RunFrame;
 struct Task;
 struct LockWaiter;
+struct LocksBefore;
 
 using TaskFn = std::int64_t (*)(void*);
 
@@ -167,10 +168,11 @@ struct RunDetails : ListLink<MigratedTasks> {
   explicit RunDetails(Task* self) noexcept : task(self) {}
 
   Task* task;
-  Nursery* published = nullptr;      // opened before the task last left its worker; under the lock of task->nursery
-  LocalTable* locals = nullptr;      // rt/task/account/locals.h
-  Stack* abandoned = nullptr;        // its own stack, if it ends by force on a spare one
-  LockWaiter* held_locks = nullptr;  // with kHoldsLocks
+  Nursery* published = nullptr;         // opened before the task last left its worker; under the lock of task->nursery
+  LocalTable* locals = nullptr;         // rt/task/account/locals.h
+  Stack* abandoned = nullptr;           // its own stack, if it ends by force on a spare one
+  LockWaiter* held_locks = nullptr;     // with kHoldsLocks
+  LocksBefore* locks_before = nullptr;  // of the innermost half that began with kHoldsLocks (rt/task/run/fork.cpp)
   // With kHasGrown: the stack's limit before it grew, and the bytes of growth that the account has paid for.
   std::byte* limit_before = nullptr;
   std::size_t growth_paid = 0;

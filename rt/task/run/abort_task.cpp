@@ -79,17 +79,6 @@ void give_spare(Worker& worker, void* stack, void*) noexcept {
   janus_task_abandon(frame.frame_sp, code_of(frame.details.outcome));
 }
 
-// The locks that stay held: those that the task held before the half that ends by force, if it is one.
-unsigned locks_to_keep(const Task& task) noexcept {
-  const RunFrame& frame = *task.frame;
-  const Nursery* const innermost[] = {frame.open, frame.details.published};
-  for (const Nursery* first : innermost) {
-    for (const Nursery* nursery = first; nursery != nullptr; nursery = nursery->outer)
-      if (nursery->traits.is_of_own_half()) return nursery->traits.scope - unsigned{NurseryTraits::kOwnHalf};
-  }
-  return 0;
-}
-
 // Runs on the spare stack, as the task.
 void end_on_spare(void* argument) noexcept {
   auto& task = *static_cast<Task*>(argument);

@@ -41,12 +41,12 @@ Report forgive(Task& self) noexcept {
 }
 
 // The caller's half has ended with `code`: ends what it has left open, and tells how it ended.
-[[gnu::noinline, gnu::cold]] Report end_own_half(Task& self, Nursery& nursery, std::int64_t code) noexcept {
+[[gnu::noinline, gnu::cold]] Report end_own_half(Task& self, std::int64_t code) noexcept {
   const bool was_forced = self.is_marked(TaskMarks::kWasForced);
   Report end = {Outcome::kSuccess, 0, code, self.id, false, Cause::kNone};
   if (was_forced) {
     leave_abandoned_frames(*self.frame, self.frame->frame_sp);
-    release_held_locks(self, nursery.traits.scope - unsigned{NurseryTraits::kOwnHalf});
+    release_held_locks(self, locks_to_keep(self));
     end = forgive(self);
   }
   code = end_left_open(self, code, code < 0);
@@ -83,9 +83,22 @@ Report forgive(Task& self) noexcept {
 // Ends the fork after its own half, which has returned `code` or was abandoned.
 [[gnu::noinline]] bool end_fork(Task& self, Nursery& nursery, std::int64_t code, const Before& before,
                                 ForkEnds& ends) noexcept {
-  const Report own = end_own_half(self, nursery, code);
+  const Report own = end_own_half(self, code);
   leave_own_half(*self.frame, nursery, before);
   return await_other(self, nursery, own, ends);
+}
+
+// Calls the own half of a task that has held locks. The other half is still to be awaited.
+[[gnu::noinline, gnu::cold]] Report call_with_locks(Task& self, Nursery& nursery, TaskFn own, void* arg,
+                                                    const Before& before) noexcept {
+  RunDetails& details = self.frame->details;
+  LocksBefore locks = {details.locks_before, details.held_count};
+  details.locks_before = &locks;
+  const std::int64_t code = janus_half_call(own, arg, &self.frame->frame_sp);
+  const Report end = end_own_half(self, code);
+  details.locks_before = locks.outer;
+  leave_own_half(*self.frame, nursery, before);
+  return end;
 }
 
 }  // namespace
@@ -98,7 +111,7 @@ bool call_and_await(Task& self, Nursery& nursery, TaskFn own, void* arg, ForkEnd
     frame.current = nullptr;
   nursery.traits.scope = NurseryTraits::kOwnHalf;
   if (self.is_marked(TaskMarks::kHoldsLocks)) [[unlikely]]
-    nursery.traits.scope = static_cast<std::uint8_t>(NurseryTraits::kOwnHalf + count_held_locks(self));
+    return await_other(self, nursery, call_with_locks(self, nursery, own, arg, before), ends);
   const std::int64_t code = janus_half_call(own, arg, &frame.frame_sp);
   if (kPath == Path::kGeneral || code < 0 || frame.open != &nursery || frame.current != nullptr) [[unlikely]]
     return end_fork(self, nursery, code, before, ends);
