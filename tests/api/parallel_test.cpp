@@ -70,6 +70,9 @@ TASK_TEST(parallel_for, the_first_failure_is_the_result_and_what_has_not_begun_d
   const std::int64_t code = parallel_for(Numbers{0, 100}, 1, failing).error().code;
   CHECK(code == -110 || code == -190);  // 90 may have failed before 10 began
   ran = 0;
+  CHECK_EQ(parallel_for(Numbers{10, 12}, 1, failing).error().code, -110);
+  if (test::stats_of().workers == 1) CHECK_EQ(ran.load(), 1);
+  ran = 0;
   const auto panicking = [&](std::ptrdiff_t i) {
     ran.fetch_add(1);
     if (i == 0) janus_task_panic("on purpose");

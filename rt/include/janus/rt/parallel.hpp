@@ -124,7 +124,10 @@ struct Loop {
       count -= n;
       for (; n > 0; --n, ++at) {
         if constexpr (is_result<std::invoke_result_t<F&, decltype(*at)>>) {
-          if (Result<void> result = body(*at); !result.ok()) return result;
+          if (Result<void> result = body(*at); !result.ok()) [[unlikely]] {
+            __atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
+            return result;
+          }
         } else {
           body(*at);
         }
@@ -170,9 +173,11 @@ struct Reduction {
 
 // Calls body(element) for each element of the range, with at most `grain` elements in turn, which is at least 1. Returns
 // once all calls have ended. `body` is called by several tasks at the same time; it returns nothing, or a Result<void>.
-// A call that fails, by its result or by a panic, ends its piece; pieces that have not begun do not begin, and the
-// result is the failure that is nearest to the beginning of the range. JANUS_CANCELLED: the caller was cancelled; some
-// elements were left out. Tasks only (JANUS_E_NO_TASK, unless the range is one piece, which faults).
+// A call that fails, by its result or by a panic, ends its piece; pieces that have not begun do not begin (after a
+// panic, the other half of the fork_join that has the piece still does), and the result is the failure that is nearest
+// to the beginning of the range. If the range is one piece, the caller itself runs it, and a panic ends the caller.
+// JANUS_CANCELLED: the caller was cancelled; some elements were left out. Tasks only (JANUS_E_NO_TASK, unless the range is
+// one piece, which faults).
 template <class R, class F>
 Result<void> parallel_for(R&& range, std::ptrdiff_t grain, F&& body) noexcept {
   detail::check_range<R>();
@@ -199,7 +204,8 @@ Result<void> parallel_for(R&& range, F&& body) noexcept {
 // Combines `init` and map(element) of each element, in the order of the range: combine(combine(init, a), combine(b, c))
 // and the like. `combine` must be associative, and need not be commutative; it takes and returns T, the type of `init`.
 // `map` and `combine` are called by several tasks at the same time. The result is a failure if one of them panics, or
-// if the caller is cancelled (JANUS_CANCELLED). Tasks only, as parallel_for.
+// if the caller is cancelled (JANUS_CANCELLED). But the caller itself combines the halves of the whole range and `init`,
+// and maps a range of one element: a panic there ends the caller. Tasks only, as parallel_for.
 template <class R, class T, class F, class C>
 Result<T> parallel_reduce(R&& range, T init, F&& map, C&& combine) noexcept {
   detail::check_range<R>();

@@ -228,9 +228,11 @@ class Sorter {
 }  // namespace detail
 
 // Sorts the range in place, by `less`, or by `<`; equal elements come in any order. Elements are moved, without throwing.
-// `less` is a strict weak ordering, and is called by several tasks at the same time. Costs an op
-// for some kElementsPerOp comparisons. If `less` panics, or the caller is cancelled (JANUS_CANCELLED), the elements are in any order; after a
-// panic one of them may have been left moved-from. Tasks only, as parallel_for.
+// `less` is a strict weak ordering, and is called by several tasks at the same time; any other gives any order. Costs
+// an op for some kElementsPerOp comparisons. If `less` panics, or the caller is cancelled (JANUS_CANCELLED), the elements
+// are in any order; after a panic one of them may have been left moved-from. But the caller itself looks whether the
+// range is sorted, parts it for the first time, and sorts up to 4,096 elements: a panic there ends the caller. Tasks
+// only, as parallel_for.
 template <class R, class Less>
 Result<void> parallel_sort(R&& range, Less&& less) noexcept {
   detail::check_range<R>();
