@@ -37,7 +37,7 @@ Runnable* take_one(Worker& victim) noexcept {
 }  // namespace
 
 // Takes a runnable from a worker that stands still, if one of the next few does.
-Runnable* Thieves::watch_others(Worker& worker) noexcept {
+[[gnu::noinline, gnu::cold]] Runnable* Thieves::watch_others(Worker& worker) noexcept {
   if (!worker.is_steal_enabled) return nullptr;
   for (unsigned i = 1; i < workers_.count && i <= kWatchedAtOnce; ++i) {
     worker.next_watched = (worker.next_watched + 1) % workers_.count;
