@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/channel.cpp — channels.
+// rt/abi/channel.cpp — channels. docs/decisions/0328
 #include <type_traits>
 
 #include "rt/abi/entry/entry.h"
@@ -64,10 +64,15 @@ int pay(Caller& me, std::size_t bytes, bool may_wait) noexcept {
   return may_wait && sees_cancel(*me.task) ? JANUS_CANCELLED : 0;
 }
 
-// Charges the op and the channel_op. Precondition: goes_fast(), which has checked the fuel.
-void pay_fast(Worker& worker) noexcept {
+// As pay(), with the op of the call. False: the account has too little, and nothing has changed. Precondition:
+// goes_fast(), which has checked the fuel.
+template <bool kIsCaged>
+bool pay_fast(Worker& worker, const Task& task) noexcept {
+  if (kIsCaged && !charge_at_once(task, Component::kChannelOps, 1)) [[unlikely]]
+    return false;
   worker.counters.channel_ops.add();
   take_fuel_unchecked(worker, price::kCall);
+  return true;
 }
 
 template <typename Element>
@@ -122,16 +127,32 @@ template <typename Element, Transfer<Element> kTransfer>
   return me.task != nullptr ? transfer(me, me.task, named, element, kTransfer) : JANUS_E_NO_TASK;
 }
 
+// A whole send or receive on the fast path. Precondition: goes_fast().
+template <bool kIsCaged, typename Element, Transfer<Element> kFast, Transfer<Element> kGeneral>
+[[gnu::always_inline]] inline int transfer_fast(Worker* worker, Task* task, Channel* channel, Element element,
+                                                janus_channel* named) noexcept {
+  if (!is_clean_at_once<kIsCaged>(*worker->runtime, *task) || !pay_fast<kIsCaged>(*worker, *task)) [[unlikely]]
+    return transfer_slow<Element, kGeneral>(named, element);
+  return kFast(worker, task, *channel, element, secret_of_handle(word_of(named)));
+}
+
+// Not inlined, so that paying takes no registers from tasks in no cage.
+template <typename Element, Transfer<Element> kFast, Transfer<Element> kGeneral>
+[[gnu::noinline]] int transfer_in_cage(Worker* worker, Task* task, Channel* channel, Element element,
+                                       janus_channel* named) noexcept {
+  return transfer_fast<true, Element, kFast, kGeneral>(worker, task, channel, element, named);
+}
+
 // A task's send or receive by either path.
 template <typename Element, Transfer<Element> kFast, Transfer<Element> kGeneral>
 [[gnu::always_inline]] inline int transfer_of_task(janus_channel* named, Element element) noexcept {
   const Caller me = enter_yield();  // pay_fast() or transfer_slow() charges
   Channel* const channel = me.task != nullptr ? channel_at_once(*me.worker, named) : nullptr;
-  if (kTasksAreWatched || channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, *channel))
-      [[unlikely]]
+  if (kTasksAreWatched || channel == nullptr || element == nullptr || !goes_fast(*me.worker, *channel)) [[unlikely]]
     return transfer_slow<Element, kGeneral>(named, element);
-  pay_fast(*me.worker);
-  return kFast(me.worker, me.task, *channel, element, secret_of_handle(word_of(named)));
+  if (me.task->is_caged()) [[unlikely]]
+    return transfer_in_cage<Element, kFast, kGeneral>(me.worker, me.task, channel, element, named);
+  return transfer_fast<false, Element, kFast, kGeneral>(me.worker, me.task, channel, element, named);
 }
 
 }  // namespace

@@ -93,6 +93,215 @@ TEST(channels, channel_operations_are_charged_in_both_directions) {
   }
 }
 
+// --- Cages ---
+
+namespace {
+
+janus_budget cage_budget(std::uint16_t channel_ops) {
+  janus_budget budget = budget_of(1'000'000);
+  budget.channel_ops = channel_ops;
+  return budget;
+}
+
+// Sends and receives so often that the worker owns the lock. Costs kWarmUp ops and channel_ops.
+constexpr std::uint32_t kWarmUp = 200;
+janus_channel* warm(janus_channel* channel) {
+  long value = 0;
+  for (std::uint32_t i = 0; i < kWarmUp; i += 2)
+    CHECK_EQ(janus_channel_send(channel, &value) + janus_channel_recv(channel, &value), 0);
+  return channel;
+}
+
+}  // namespace
+
+TEST(channels, the_innermost_cage_pays_and_no_other) {
+  static constexpr std::uint32_t kCount = 300;
+  for (const unsigned workers : kWorlds) {
+    run_both_ways(with_workers(workers), [] {
+      janus_channel* const channel = janus_channel_create(sizeof(long), kCount);
+      const std::uint64_t counted = stats_of().channel_ops;
+      auto innermost = [&] {
+        warm(channel);
+        const janus_budget before = janus_budget_get_current();
+        long value = 0;
+        for (std::uint32_t i = 0; i < kCount; ++i) CHECK_EQ(janus_channel_send(channel, &value), 0);
+        const janus_budget between = janus_budget_get_current();
+        for (std::uint32_t i = 0; i < kCount; ++i) CHECK_EQ(janus_channel_recv(channel, &value), 0);
+        const janus_budget after = janus_budget_get_current();
+        CHECK_EQ(before.channel_ops - between.channel_ops, kCount);
+        CHECK_EQ(between.channel_ops - after.channel_ops, kCount);
+        CHECK_EQ(before.ops - between.ops, kCount + 1);  // and the look at the budget
+        CHECK_EQ(between.ops - after.ops, kCount + 1);
+      };
+      auto outer = [&] {
+        const std::uint32_t before = janus_budget_get_current().channel_ops;
+        Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, cage_budget(1000));
+        CHECK_EQ(before - janus_budget_get_current().channel_ops, 1000u);
+        cage.go(innermost);
+        CHECK_EQ(cage.await(), 0);
+        CHECK_EQ(before - janus_budget_get_current().channel_ops, 1000u);
+        CHECK_EQ(cage.end(), 0);
+        CHECK_EQ(before - janus_budget_get_current().channel_ops, kWarmUp + 2 * kCount);
+      };
+      janus_budget budget = budget_of(4'000'000, 64 << 20);
+      budget.channel_ops = 10'000;
+      Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, budget);
+      cage.go(outer);
+      CHECK_EQ(cage.end(), 0);
+      CHECK_EQ(stats_of().channel_ops - counted, kWarmUp + 2 * kCount);
+      janus_channel_release(channel);
+    });
+  }
+}
+
+TEST(channels, a_cage_sends_as_often_as_it_may_and_then_its_policy_decides) {
+  for (const unsigned workers : kWorlds) {
+    run_both_ways(with_workers(workers), [] {
+      static constexpr std::uint16_t kMay = 500;
+      janus_channel* const channel = janus_channel_create(sizeof(long), 4 * kMay);
+      std::uint32_t sent = 0;
+      std::int64_t answer = 0;
+      auto sender = [&] {
+        warm(channel);
+        for (long i = 0; (answer = janus_channel_send(channel, &i)) == 0 && sent < 3 * kMay;) ++sent;
+      };
+      for (const std::uint32_t policy : {JANUS_ON_EXHAUSTION_DENY, JANUS_ON_EXHAUSTION_FAIL}) {
+        sent = 0;
+        answer = 0;
+        Scope cage(JANUS_ON_ERROR_CANCEL, policy, cage_budget(kWarmUp + kMay));
+        cage.go(sender);
+        CHECK_EQ(cage.end(), policy == JANUS_ON_EXHAUSTION_FAIL ? JANUS_BUDGET_EXCEEDED : 0);
+        CHECK_EQ(answer, policy == JANUS_ON_EXHAUSTION_FAIL ? 0 : JANUS_E_BUDGET);
+        CHECK_EQ(sent, kMay);
+        long value = 0;
+        for (; sent != 0; --sent) CHECK_EQ(janus_channel_recv(channel, &value), 0);
+        CHECK_EQ(janus_channel_try_recv(channel, &value), JANUS_E_WOULD_BLOCK);
+      }
+      Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_SUSPEND, cage_budget(kWarmUp + kMay));
+      const janus_task task = cage.go(sender);
+      for (std::uint32_t round = 1; round <= 2; ++round) {
+        CHECK(eventually([&] { return janus_task_state(task) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+        CHECK_EQ(sent, round * kMay);
+        janus_budget more = {};
+        more.channel_ops = kMay;
+        if (round == 1) CHECK_EQ(janus_nursery_recharge(cage.get(), more), 0);
+      }
+      cage.cancel();
+      CHECK_EQ(cage.end(), JANUS_CANCELLED);
+      CHECK_EQ(sent, 2 * kMay);
+      janus_channel_release(channel);
+    });
+  }
+}
+
+TEST(channels, a_cage_without_channel_ops_sends_nothing_where_others_send) {
+  run_both_ways(with_workers(1), [] {
+    janus_channel* const channel = warm(janus_channel_create(sizeof(long), 1));
+    auto sender = [&] {
+      long value = 0;
+      CHECK_EQ(janus_channel_send(channel, &value), JANUS_E_NO_CAP);
+      CHECK_EQ(janus_channel_recv(channel, &value), JANUS_E_NO_CAP);
+    };
+    Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_SUSPEND, cage_budget(0));
+    cage.go(sender);
+    CHECK_EQ(cage.end(), 0);
+    long value = 0;
+    CHECK_EQ(janus_channel_try_recv(channel, &value), JANUS_E_WOULD_BLOCK);
+    janus_channel_release(channel);
+  });
+}
+
+TEST(channels, a_crowd_in_a_cage_sends_and_receives_as_often_as_the_cage_may) {
+  for (const unsigned workers : kWorlds) {
+    run_both_ways(with_workers(workers), [] {
+      static constexpr std::uint16_t kMay = 60'000;
+      std::atomic<std::uint32_t> done{0};
+      auto one = [&] {
+        janus_channel* const channel = janus_channel_create(sizeof(long), 1);
+        std::uint32_t mine = 0;
+        long value = 0;
+        while ((mine % 2 == 0 ? janus_channel_send(channel, &value) : janus_channel_recv(channel, &value)) == 0) ++mine;
+        done.fetch_add(mine);
+        janus_channel_release(channel);
+      };
+      Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_DENY, cage_budget(kMay));
+      for (int i = 0; i < 4; ++i) cage.go(one);
+      CHECK_EQ(cage.end(), 0);
+      CHECK_EQ(done.load(), kMay);
+    });
+  }
+}
+
+// Each wait gives back the rest of the slice.
+TEST(channels, two_in_a_cage_that_wait_for_each_other_pay_for_their_calls_alone) {
+  static constexpr std::uint32_t kCount = 500;
+  for (const unsigned workers : kWorlds) {
+    const auto body = [] {
+      auto both = [] {
+        const janus_budget before = janus_budget_get_current();
+        janus_channel* pair[] = {janus_channel_create(sizeof(long), 0), janus_channel_create(sizeof(long), 0)};
+        Scope scope;
+        scope.go(echo, pair);
+        CHECK_EQ(round_trips(pair, kCount), static_cast<long>(kCount));
+        CHECK_EQ(janus_channel_close(pair[0]), 0);
+        CHECK_EQ(scope.end(), 0);
+        for (janus_channel* channel : pair) janus_channel_release(channel);
+        const janus_budget after = janus_budget_get_current();
+        CHECK_EQ(before.channel_ops - after.channel_ops, 4 * kCount + 1);  // the echo's last receive finds it closed
+        CHECK_GE(before.ops - after.ops, 4 * kCount + 1);
+        CHECK_LE(before.ops - after.ops, 4 * kCount + 20);
+      };
+      Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, cage_budget(10'000));
+      cage.go(both);
+      CHECK_EQ(cage.end(), 0);
+    };
+    run_both_ways(with_workers(workers), body);
+    run_in(deterministic(workers, workers), body);
+  }
+}
+
+// The task is told to end while it waits, after it was served. Its next send sees that and sends nothing.
+TEST(channels, the_next_call_of_a_task_in_a_cage_sees_a_cancel) {
+  enum class Told { kCage, kAbove, kWithOwnBudget, kAlone };
+  for (const Told told : {Told::kCage, Told::kAbove, Told::kWithOwnBudget, Told::kAlone}) {
+    for (const bool some_were_cancelled_before : {false, true}) {
+      run_both_ways(with_workers(1), [=] {
+        if (some_were_cancelled_before) {
+          Scope other(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_SUSPEND, cage_budget(1));
+          other.cancel();
+          CHECK_EQ(other.end(), JANUS_CANCELLED);
+        }
+        janus_channel* const signal = janus_channel_create(sizeof(long), 0);
+        janus_channel* const channel = janus_channel_create(sizeof(long), 1);
+        int answer = 1;
+        long value = 0;
+        auto task = [&] {
+          warm(channel);
+          CHECK_EQ(janus_channel_recv(signal, &value), 0);
+          answer = janus_channel_send(channel, &value);
+        };
+        auto opener = [&] {
+          Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_SUSPEND, cage_budget(1000));
+          cage.go(task);
+          return cage.end();
+        };
+        const bool has_cage = told == Told::kCage || told == Told::kAlone;
+        Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, has_cage ? cage_budget(1000) : janus_budget{});
+        const janus_task first = told == Told::kAbove           ? scope.go(opener)
+                                 : told == Told::kWithOwnBudget ? scope.go(task, 0, cage_budget(1000))
+                                                                : scope.go(task);
+        CHECK(eventually([&] { return janus_channel_try_send(signal, &value) == 0; }));
+        CHECK_EQ(told == Told::kAlone ? janus_task_cancel(first) : scope.cancel(), 0);
+        (void)scope.end();
+        CHECK_EQ(answer, JANUS_CANCELLED);
+        CHECK_EQ(janus_channel_try_recv(channel, &value), JANUS_E_WOULD_BLOCK);
+        janus_channel_release(signal);
+        janus_channel_release(channel);
+      });
+    }
+  }
+}
+
 // --- Threads outside ---
 
 namespace {

@@ -76,11 +76,14 @@ template int yield<Path::kFast>(Task& task) noexcept;
 
 // --- The other components --------------------------------------------------------------------------------------------
 
+bool charge_at_once(const Task& task, Component component, std::uint64_t amount) noexcept {
+  if (!task.is_caged() && component != Component::kMemory) [[likely]]
+    return true;
+  return runtime_of(current_worker()).accounts.draw(task.account, component, amount);
+}
+
 int charge(Task& task, Component component, std::uint64_t amount) noexcept {
-  Runtime& runtime = runtime_of(current_worker());
-  if (task.account == runtime.root_account && component != Component::kMemory) [[likely]]
-    return 0;
-  return runtime.accounts.draw(task.account, component, amount) ? 0 : charge_waiting(task, component, amount);
+  return charge_at_once(task, component, amount) ? 0 : charge_waiting(task, component, amount);
 }
 
 namespace {

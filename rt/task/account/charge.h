@@ -2,7 +2,8 @@
 // rt/task/account/charge.h — charges the running task's operations to its account, by the prices of
 // rt/task/record/price.h: ops at its checks, the other components when they are requested. If the account has too
 // little, the task waits, gets an error or ends; so each of these functions may leave the worker. Memory:
-// rt/task/account/memory.h. Records, which no task waits for: rt/task/wait/records.h. docs/decisions/0160
+// rt/task/account/memory.h. Records, which no task waits for: rt/task/wait/records.h.
+// docs/decisions/0160, 0328
 #pragma once
 
 #include "rt/task/record/price.h"
@@ -31,7 +32,8 @@ int yield_slow(Task& task) noexcept;
 // decides: this waits for a recharge, or gives an error, or ends the task. 0: drawn. -1: told to end. kErrorNoCap: the
 // component was never granted. kErrorBudget: the account has too little.
 int charge(Task& task, Component component, std::uint64_t amount) noexcept;
-// As charge(), after an attempt to draw that failed.
+// The two halves of charge(). The first draws, or changes nothing if the account has too little (false).
+[[nodiscard]] bool charge_at_once(const Task& task, Component component, std::uint64_t amount) noexcept;
 int charge_waiting(Task& task, Component component, std::uint64_t amount) noexcept;
 
 // Called after an operation that `payer` could not pay, and that does not wait (a spawn, a record): ends the running

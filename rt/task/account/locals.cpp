@@ -69,7 +69,7 @@ constinit FreePlaces free_keys_of_all = {0, kReservedLocalKeys, kLocalKeys, kLoc
 
 // Whether the task is in a cage, and so pays for its share of process-wide keys.
 bool has_to_pay(const Task* task) noexcept {
-  return task != nullptr && task->account != task->nursery->runtime->root_account;
+  return task != nullptr && task->is_caged();
 }
 
 // Under the lock: ends the place's key. Returns the deposit, which may be nullptr.

@@ -29,7 +29,7 @@ void cut_chunk(Worker& worker) noexcept;
 // a free block and enough memory in its chunk. nullptr: it is not the usual case, and nothing has changed.
 // `bytes` is at most kMaxTabled.
 [[gnu::always_inline]] inline void* allocate_at_hand(Worker& worker, const Task& task, std::size_t bytes) noexcept {
-  if (!Heap::kHasPages || task.account->parent() != nullptr) [[unlikely]]
+  if (!Heap::kHasPages || task.is_caged()) [[unlikely]]
     return nullptr;
   Heap::List* list;
   Tag* its_tag;

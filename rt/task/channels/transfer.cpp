@@ -122,8 +122,8 @@ template <Direction kDirection, Path kPath>
   return error;
 }
 
-// wait_at() for the fast path: the caller owns the lock, the task has checked for a cancel, and its slice is charged to
-// no account, so nothing has to be checked before the first wait. Must be the caller's last action.
+// wait_at() for the fast path: the caller owns the lock, and the task has checked for a cancel and is in no cage, so
+// nothing has to be checked before the first wait. Must be the caller's last action.
 [[gnu::flatten]] int wait_at_from_jump(void* self_pointer, void* channel_pointer, void* queue_pointer, void* data,
                                        void*) noexcept {
   Task& self = *static_cast<Task*>(self_pointer);
@@ -159,6 +159,8 @@ template <Direction kDirection, Path kPath>
     return refuse<kDirection, kPath>(worker, self, channel, data, hold, kErrorWouldBlock);
   if (!self->is_published) [[unlikely]]
     return publish_and_begin_again<kDirection>(worker, self, channel, data, hold);
+  if (kPath == Path::kFast && self->is_caged()) [[unlikely]]  // its slice has to be settled
+    return begin_again<kDirection>(worker, self, channel, data);
   List<ChannelWait>& queue = kDirection == Direction::kSend ? channel.senders : channel.receivers;
   if constexpr (kPath == Path::kFast) return janus_jump_back(self, &channel, &queue, data, nullptr, wait_at_from_jump);
   return wait_at(channel, *self, queue, data, hold);
@@ -365,11 +367,8 @@ template int try_again<Direction::kReceive>(Channel&, Task&, void*, std::uint32_
 
 // A worker owns the lock only if the mode is not deterministic and the machine has a heavy fence; the channel is then
 // alive and of this runtime.
-bool goes_fast(Worker& worker, const Task& self, const Channel& channel) noexcept {
-  const Runtime& runtime = *static_cast<const Runtime*>(worker.runtime);
-  return channel.lock.is_owned_by(worker.locks) && channel.element_bytes == sizeof(std::uint64_t) && worker.fuel > 0 &&
-         self.account == runtime.root_account && arch::cmp_relaxed(self.cancel, std::uint8_t{0}) &&
-         arch::cmp_relaxed(self.nursery->clean_epoch, runtime.cancel_epoch.load(std::memory_order_acquire));
+bool goes_fast(Worker& worker, const Channel& channel) noexcept {
+  return channel.lock.is_owned_by(worker.locks) && channel.element_bytes == sizeof(std::uint64_t) && worker.fuel > 0;
 }
 
 }  // namespace janus

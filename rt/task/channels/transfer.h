@@ -19,8 +19,8 @@ int receive(Worker* worker, Task* self, Channel& channel, void* element, std::ui
 template <Direction kDirection>
 int try_again(Channel& channel, Task& self, void* data, std::uint32_t secret) noexcept;
 
-// Whether the fast path is open: the element is a word, the worker owns the channel's lock (no worker owns the lock of
-// a free record), and the task has fuel, draws on the root's account and was not told to end.
-bool goes_fast(Worker& worker, const Task& self, const Channel& channel) noexcept;
+// Whether the fast path is open to the running task, unless it was told to end: the element is a word, the worker owns
+// the channel's lock (no worker owns the lock of a free record), and the task has fuel.
+bool goes_fast(Worker& worker, const Channel& channel) noexcept;
 
 }  // namespace janus

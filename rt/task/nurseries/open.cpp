@@ -130,7 +130,7 @@ namespace {
 // Whether open_current<kFast>() can proceed. A fresh record has no runtime yet, and needs the general path.
 [[gnu::always_inline]] inline bool is_ready_to_open(Worker& worker, const Task& owner) noexcept {
   const auto* const record = static_cast<const Nursery*>(Slab::hot(worker.nurseries));
-  return record != nullptr && record->runtime != nullptr && owner.account == runtime_of(worker).root_account &&
+  return record != nullptr && record->runtime != nullptr && !owner.is_caged() &&
          !owner.is_marked(TaskMarks::kSawCancel);
 }
 
@@ -156,7 +156,7 @@ template <Path kPath, bool kIsFork>
   traits.scope = NurseryTraits::kScoped;
   traits.is_linked = kIsFork;
   traits.on_error = kIsFork ? ErrorPolicy::kCollect : ErrorPolicy::kCancel;
-  traits.draws = traits.has_leftovers = !kIsFast && owner.account != runtime.root_account;
+  traits.draws = traits.has_leftovers = !kIsFast && owner.is_caged();
   const std::uint32_t alive = init_nursery(*nursery, owner.account, traits);
   RunFrame& frame = *owner.frame;
   if constexpr (kIsFork) {

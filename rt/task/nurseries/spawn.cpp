@@ -114,6 +114,7 @@ OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, con
   if constexpr (kIsFast) return task;
   if ((flags & TaskFlags::kDraws) != 0)
     task->group = account->index();  // a cage is one group, and the tasks of the root another
+  JANUS_ASSERT(task->is_caged() == (account != runtime.root_account));
   if (options.name != nullptr) [[unlikely]]
     name_at_birth(worker, *task, options.name);
   if (flags != 0) task->state.store(TaskState::kCreated, std::memory_order_relaxed);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <new>
 
+#include <arch/opaque.h>
 #include "rt/base/assert.h"
 #include "rt/base/biased_lock.h"
 #include "rt/base/errors.h"
@@ -115,11 +116,14 @@ struct TaskExtra {
 // `waiters`, `extra`, `cancel`, `token`, `flags`, `secret`, `marks`, `is_published`, `yielded_free`, `group` and
 // `has_migrated` are zero. So fields that most tasks never use cost them nothing. The state of a task that is not
 // exposed is meaningful only while it waits.
+//
+// INVARIANT a-cage-is-a-group: from the spawn to its end, a task is in group 0 exactly if its account is the root
+// account. So is_caged() needs one comparison. docs/decisions/0328
 struct alignas(64) Task : Runnable {
   TaskFn fn;
   void* arg;
   Nursery* nursery;
-  Account* account;  // pays for the task's operations
+  Account* account;  // pays for the task's operations; the root account unless is_caged()
   std::atomic<TaskState> state;
   std::atomic<std::uint8_t> cancel;   // 0, or the Cause for which it was told to end; sticky
   std::atomic<std::uint8_t> token;    // of janus_park
@@ -145,6 +149,8 @@ struct alignas(64) Task : Runnable {
   void belong_to(Nursery& where) noexcept { std::atomic_ref(nursery).store(&where, std::memory_order_relaxed); }
   Nursery* nursery_of_whoever_has_it() noexcept { return std::atomic_ref(nursery).load(std::memory_order_relaxed); }
 
+  // Whether it is in a cage, and so draws on another account than the root's.
+  bool is_caged() const noexcept { return !arch::is_zero(group); }
   bool is_marked(std::uint8_t mark) const noexcept { return (marks & mark) != 0; }
   inline void mark(std::uint8_t mark) noexcept;
 

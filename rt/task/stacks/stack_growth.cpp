@@ -45,14 +45,14 @@ std::size_t unpaid_to(const Stack& stack, const Task& task, const std::byte* lim
 
 bool pay(Runtime& runtime, const Task& task, std::size_t bytes) noexcept {
   if (bytes == 0) return true;
-  if (task.account != runtime.root_account) return runtime.accounts.draw(task.account, Component::kMemory, bytes);
+  if (task.is_caged()) return runtime.accounts.draw(task.account, Component::kMemory, bytes);
   PoolCharge& pool = runtime.pool_charge;
   return pool.grow(bytes) || (pool.reclaim() && pool.grow(bytes));
 }
 
 void pay_back(Runtime& runtime, const Task& task, std::size_t bytes) noexcept {
   if (bytes == 0) return;
-  if (task.account != runtime.root_account)
+  if (task.is_caged())
     runtime.accounts.credit(task.account, Component::kMemory, bytes);
   else
     runtime.pool_charge.shrink(bytes);

@@ -68,6 +68,16 @@ bool is_cancelled(Task& task) noexcept {
   return task.cancel.load(std::memory_order_relaxed) != 0 || is_cancelled(*task.nursery);
 }
 
+// A task that is in no cage is in a nursery that is in none.
+template <bool kIsCaged>
+bool is_clean_at_once(const Runtime& runtime, const Task& task) noexcept {
+  return arch::cmp_relaxed(task.cancel, std::uint8_t{0}) &&
+         arch::cmp_relaxed(task.nursery->clean_epoch, kIsCaged ? epoch_of(runtime, *task.nursery)
+                                                               : runtime.cancel_epoch.load(std::memory_order_acquire));
+}
+template bool is_clean_at_once<true>(const Runtime& runtime, const Task& task) noexcept;
+template bool is_clean_at_once<false>(const Runtime& runtime, const Task& task) noexcept;
+
 bool is_cancelled(Nursery& nursery) noexcept {
   return !is_clean_on_root(*nursery.runtime, nursery) && look_again(nursery);
 }

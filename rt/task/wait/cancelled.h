@@ -10,6 +10,9 @@ namespace janus {
 // Whether `task` was told to end: itself, its nursery, or an ancestor of either. For each nursery, the first call after
 // a cancel that may concern it walks up to the root, for which the calling task, if any, pays.
 bool is_cancelled(Task& task) noexcept;
+// As !is_cancelled(Task&), by comparisons alone. False also if only a walk can tell. kIsCaged: of the task.
+template <bool kIsCaged>
+bool is_clean_at_once(const Runtime& runtime, const Task& task) noexcept;
 // Whether the children of `nursery` were told to end: for a child without a handle, which cannot be cancelled alone.
 bool is_cancelled(Nursery& nursery) noexcept;
 // As is_cancelled(Task&), but writes and charges nothing. The result is only a hint if the task has ended and its

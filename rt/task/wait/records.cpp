@@ -79,8 +79,8 @@ std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept {
 }
 
 bool is_below_explicit_budget(const Task& task) noexcept {
+  if (!task.is_caged()) return false;
   const Runtime& runtime = *task.nursery->runtime;
-  if (task.account == runtime.root_account) return false;
   const Nursery* nursery = task.nursery;
   for (const Task* up = &task;; up = nursery->owner.load(std::memory_order_relaxed), nursery = up->nursery) {
     if (nursery->traits.owns_account) return true;

@@ -96,7 +96,7 @@ void begin_slice(Worker& worker, Task& task) noexcept {
   Runtime& runtime = runtime_of(worker);
   worker.slice = worker.fuel = runtime.slice_ops.load(std::memory_order_relaxed);
   worker.charged_account = nullptr;
-  const auto draws = [&] { return task.account != runtime.root_account || task.is_marked(TaskMarks::kSawCancel); };
+  const auto draws = [&] { return task.is_caged() || task.is_marked(TaskMarks::kSawCancel); };
   JANUS_ASSERT(kPath == Path::kGeneral || !draws());
   if (kPath == Path::kGeneral && draws()) [[unlikely]]
     draw_slice(worker, task);

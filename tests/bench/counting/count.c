@@ -221,12 +221,25 @@ static void count_alloc_large(long count) {
   count_blocks(100000, count);
 }
 
+// A block that grows to a size for which it has to move, and back.
+static void count_realloc(long count) {
+  void* block = janus_alloc(64);
+  for (long i = 0; i < WARM_UP; ++i) block = janus_realloc(block, i % 2 ? 64 : 500);
+  begin_slice();
+  MARK();
+  for (long i = 0; i < count; ++i) block = janus_realloc(block, i % 2 ? 64 : 500);
+  MARK();
+}
+
 // --- Choosing the operation ------------------------------------------------------------------------------------------
 
-static const struct {
+typedef struct {
   const char* name;
   void (*run)(long count);
-} kOperations[] = {
+  int is_caged;  // counted in a task of a nursery that has a finite budget
+} operation;
+
+static const operation kOperations[] = {
     {"switch", count_switch},
     {"yield", count_yield},
     {"spawn", count_spawn},
@@ -241,18 +254,44 @@ static const struct {
     {"round_trip", count_round_trip},
     {"alloc", count_alloc},
     {"alloc_large", count_alloc_large},
+    {"realloc", count_realloc},
     {"push", count_push},
     {"pop", count_pop},
     {"steal", count_steal},
+    {"caged_send", count_send, 1},
+    {"caged_recv", count_recv, 1},
+    {"caged_alloc", count_alloc, 1},
+    {"caged_realloc", count_realloc, 1},
 };
+
+static struct {
+  const operation* which;
+  long count;
+} chosen;
+
+static int64_t run_chosen(void* arg) {
+  (void)arg;
+  chosen.which->run(chosen.count);
+  janus_exit(0);
+}
+
+static void run_in_cage(void) {
+  const janus_nursery_options options = {
+      .budget = {.ops = 1000000000, .memory = 64 << 20, .spawn_count = 10000, .channel_ops = 60000}};
+  janus_nursery* const cage = janus_nursery_open(NULL, &options);
+  EXPECT(cage != NULL && janus_nursery_spawn_in(cage, run_chosen, NULL, NULL).raw != 0);
+  (void)janus_nursery_await(cage, NULL);
+}
 
 // Ends without ending its tasks, since nothing is counted any more.
 int main(int argc, char** argv) {
   const long count = argc == 3 ? atol(argv[2]) : 0;
   for (unsigned i = 0; count > 0 && i < sizeof kOperations / sizeof *kOperations; ++i) {
     if (strcmp(argv[1], kOperations[i].name) != 0) continue;
-    kOperations[i].run(count);
-    janus_exit(0);
+    chosen.which = &kOperations[i];
+    chosen.count = count;
+    if (kOperations[i].is_caged) run_in_cage();
+    run_chosen(NULL);
   }
   janus_print(2, "usage: count OPERATION COUNT\n");
   return 2;

@@ -34,6 +34,13 @@ template <typename Word>
   return equal;
 }
 
+// Whether `word` is 0. Takes no register.
+[[nodiscard, gnu::always_inline]] inline bool is_zero(const std::uint32_t& word) noexcept {
+  bool equal;
+  asm("cmpl $0, %1" : "=@cce"(equal) : "m"(word));
+  return equal;
+}
+
 // Returns `value` in a register of its own, so that two neighbouring words are stored, and loaded, one by one: a load
 // of both at once has to wait until the stores of each have left the store buffer.
 template <typename Value>
