@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/memory.cpp — blocks of memory. docs/decisions/0324
+// rt/abi/memory.cpp — blocks of memory. docs/decisions/0324, 0328
 #include "rt/task/account/memory.h"
 #include "rt/abi/entry/entry.h"
 
@@ -33,6 +33,13 @@ Runtime* runtime_of_blocks(const Caller& me) noexcept {
   (void)enter(price_of_block(size));
 }
 
+// For a caller that has paid for the call.
+[[gnu::always_inline]] inline void* allocate_prepaid(Runtime& runtime, const Caller& me, std::size_t size,
+                                                     std::size_t align) noexcept {
+  const OrError<void*> block = allocate(runtime, worker_in(runtime, me), me.task, size, align);
+  return block ? block.value : refuse_block(runtime, block.error);
+}
+
 // Not inlined, so that all callers jump to one copy.
 [[gnu::noinline]] void* allocate_for(std::size_t size, std::size_t align) noexcept {
   if (price_of_block(size) != 0) [[unlikely]]
@@ -40,14 +47,26 @@ Runtime* runtime_of_blocks(const Caller& me) noexcept {
   const Caller me = enter();
   Runtime* const runtime = runtime_of_blocks(me);
   if (runtime == nullptr) return nullptr;
-  const OrError<void*> block = allocate(*runtime, worker_in(*runtime, me), me.task, size, align);
-  return block ? block.value : refuse_block(*runtime, block.error);
+  return allocate_prepaid(*runtime, me, size, align);
 }
 
 // As allocate_for(), which charges for the call, for a caller that has already paid.
-[[gnu::noinline, gnu::cold]] void* allocate_again(std::size_t size, Worker& worker) noexcept {
-  put_fuel_back(worker, price::kCall);
-  return allocate_for(size, kMinBlock);
+[[gnu::noinline, gnu::cold]] void* allocate_again(std::size_t size, Worker* worker, Task* task) noexcept {
+  return allocate_prepaid(*worker->runtime, {worker, task}, size, kMinBlock);
+}
+
+// For a caller that has paid for the call. Precondition: `size` is at most kMaxTabled.
+template <bool kIsCaged>
+[[gnu::always_inline]] inline void* allocate_small(std::size_t size, Worker* worker, Task* task) noexcept {
+  void* const block = allocate_at_hand<kIsCaged>(*worker, *task, size);
+  if (block == nullptr) [[unlikely]]
+    return allocate_again(size, worker, task);
+  return block;
+}
+
+// Not inlined, so that paying takes no registers from tasks in no cage.
+[[gnu::noinline]] void* allocate_in_cage(std::size_t size, Worker* worker, Task* task) noexcept {
+  return allocate_small<true>(size, worker, task);
 }
 
 [[gnu::noinline, gnu::cold]] void free_unusual(void* block) noexcept {
@@ -70,10 +89,9 @@ void* janus_alloc(size_t size) {
   const Caller me = enter_fast();
   if (me.task == nullptr) [[unlikely]]
     return allocate_for(size, kMinBlock);
-  void* const block = allocate_at_hand(*me.worker, *me.task, size);
-  if (block == nullptr) [[unlikely]]
-    return allocate_again(size, *me.worker);
-  return block;
+  if (me.task->is_caged()) [[unlikely]]
+    return allocate_in_cage(size, me.worker, me.task);
+  return allocate_small<false>(size, me.worker, me.task);
 }
 
 void* janus_alloc_aligned(size_t align, size_t size) {
@@ -95,11 +113,15 @@ void janus_free(void* block) {
   if (!is_usual_caller()) [[unlikely]]
     return free_unusual(block);
   Worker& worker = current_worker();
-  const Released released = release_at_hand(worker, block);
+  std::size_t paid;
+  std::uint32_t payer;
+  const Released released = release_at_hand(worker, block, paid, payer);
   if (released == Released::kUnusual) [[unlikely]]
     return free_unusual(block);
+  if (released == Released::kToCredit) [[unlikely]]
+    return credit_cage(*current_worker().runtime, &current_worker(), paid, payer);
   if (released == Released::kToCut) [[unlikely]]
-    return cut_chunk(worker);
+    return cut_chunk(current_worker());
 }
 
 }  // extern "C"

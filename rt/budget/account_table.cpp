@@ -22,7 +22,7 @@ constexpr std::uint64_t next_head(std::uint64_t head, std::uint32_t index) noexc
 // The place of an index in the table: the highest bit of index + 2^kFirstSegmentBits names the segment, the rest is the
 // offset.
 struct AccountTable::Place {
-  explicit Place(std::uint32_t index) noexcept {
+  [[gnu::always_inline]] explicit Place(std::uint32_t index) noexcept {
     const std::uint64_t place = std::uint64_t{index} + (std::uint64_t{1} << kFirstSegmentBits);
     const unsigned top = static_cast<unsigned>(std::bit_width(place)) - 1;
     segment = top - kFirstSegmentBits;

@@ -161,7 +161,7 @@ inline bool Accounts::is_empty(const Account& account) noexcept {
 
 bool Accounts::draw(Account* account, Component component, std::uint64_t amount) noexcept {
   if (component == Component::kMemory) return draw_memory(nullptr, account, amount);
-  return AccountWords::take(account, component, amount);
+  return draw_count(account, component, amount);
 }
 
 std::uint64_t Accounts::draw_up_to(Account* account, Component component, std::uint64_t most) noexcept {
@@ -172,7 +172,7 @@ std::uint64_t Accounts::draw_up_to(Account* account, Component component, std::u
 bool Accounts::draw_memory(MemoryCache* cache, Account* account, std::uint64_t bytes) noexcept {
   if (account->parent_ == nullptr)
     return cache != nullptr ? root_memory_.draw_cached(*cache, bytes) : root_memory_.draw(bytes);
-  return bytes == 0 || AccountWords::hold(account, bytes);
+  return bytes == 0 || draw_below_root(account, bytes);
 }
 
 // ---- Crediting ----------------------------------------------------------------------------------------------------
@@ -187,7 +187,10 @@ void Accounts::credit_memory(MemoryCache* cache, Account* account, std::uint64_t
     if (cache != nullptr) return root_memory_.credit_cached(*cache, bytes);
     return root_memory_.credit(bytes);
   }
-  if (bytes == 0) return;
+  if (bytes != 0) credit_below_root(account, bytes);
+}
+
+void Accounts::credit_below_root(Account* account, std::uint64_t bytes) noexcept {
   words_.put(account, Component::kMemory, bytes);
   // The credit that reduces held_ to 0 releases the reference that was taken when held_ rose from 0.
   const std::uint64_t held = account->held_.fetch_sub(bytes, std::memory_order_acq_rel);

@@ -67,6 +67,10 @@ class Accounts {
 
   // Draws all of `amount`, or nothing. False: the account has less, or the component was never granted (see granted()).
   [[nodiscard]] bool draw(Account* account, Component component, std::uint64_t amount) noexcept;
+  // draw() for the components that are counted: all but memory.
+  [[nodiscard]] static bool draw_count(Account* account, Component component, std::uint64_t amount) noexcept {
+    return AccountWords::take(account, component, amount);
+  }
   // Draws as much as there is, up to `most`; returns how much. For slices of ops; not for memory.
   [[nodiscard]] std::uint64_t draw_up_to(Account* account, Component component, std::uint64_t most) noexcept;
   // The most that a closed account's debt adds to its parent's, in ops: the price of the runtime's most expensive
@@ -97,6 +101,11 @@ class Accounts {
   // none.
   [[nodiscard]] bool draw_memory(MemoryCache* cache, Account* account, std::uint64_t bytes) noexcept;
   void credit_memory(MemoryCache* cache, Account* account, std::uint64_t bytes) noexcept;
+  // These for an account that is not the root, and some bytes.
+  [[nodiscard]] static bool draw_below_root(Account* account, std::uint64_t bytes) noexcept {
+    return AccountWords::hold(account, bytes);
+  }
+  void credit_below_root(Account* account, std::uint64_t bytes) noexcept;
 
   // Cuts a chunk that a credit at hand has made too large.
   void cut(MemoryCache& cache) noexcept { root_memory_.cut(cache); }

@@ -122,10 +122,10 @@ class Heap {
   static void* take_at_hand(List& list, FreeBlock* block, Tag* its_tag, std::uint32_t tag) noexcept {
     return take_first(list, block, its_tag, tag);
   }
-  // The usual case of free(), inlined: a user's small block with this tag, and a list with room. Stores the block's
-  // size in `bytes`. False: it is not the usual case, and nothing has changed. Calls nothing, so that the caller need not
-  // save registers.
-  [[nodiscard]] static bool free_at_hand(HeapCache& cache, void* block, std::uint32_t tag, std::size_t& bytes) noexcept;
+  // The usual case of free(), inlined: a user's small block, and a list with room. Stores the block's size and tag.
+  // False: it is not the usual case, and nothing has changed. Calls nothing, so that the caller need not save registers.
+  [[nodiscard]] static bool free_at_hand(HeapCache& cache, void* block, std::size_t& bytes,
+                                         std::uint32_t& tag) noexcept;
 
   // The size and tag (account) of a block, or why it was refused.
   struct Found {
@@ -289,8 +289,8 @@ class Heap {
   arch::add_as_owner(list.room, ~0u);
 }
 
-[[gnu::always_inline]] inline bool Heap::free_at_hand(HeapCache& cache, void* block, std::uint32_t tag,
-                                                      std::size_t& bytes) noexcept {
+[[gnu::always_inline]] inline bool Heap::free_at_hand(HeapCache& cache, void* block, std::size_t& bytes,
+                                                      std::uint32_t& tag) noexcept {
   const std::uintptr_t last_byte = address_of(block) | (kChunkBytes - 1);
   if (cache.known_chunks_[last_byte / kChunkBytes % HeapCache::kKnownChunks] != last_byte) [[unlikely]] {
     if (cache.link_.pool == nullptr || !cache.link_.pool->pages_.owns(block)) return false;
@@ -307,10 +307,11 @@ class Heap {
     return false;
   const std::uint64_t tag_index = (entry.first_byte() >> list.tag_shift) + list.tag_offset + (product >> 32);
   Tag& its_tag = tag_at(chunk, tag_index);
-  std::uint32_t expected = tag;
-  if (!its_tag.compare_exchange_strong(expected, kFreeTag, std::memory_order_relaxed)) [[unlikely]]
+  tag = its_tag.load(std::memory_order_relaxed);
+  if (holder_of(tag) != Holder::kUser || !its_tag.compare_exchange_strong(tag, kFreeTag, std::memory_order_relaxed))
+      [[unlikely]]
     return false;
-  if (its_entry.load(std::memory_order_relaxed) != entry) [[unlikely]] {  // as restore_tag()
+  if (!arch::cmp_relaxed(its_entry, entry)) [[unlikely]] {  // as restore_tag()
     std::uint32_t free = kFreeTag;
     (void)its_tag.compare_exchange_strong(free, tag, std::memory_order_relaxed);
     return false;

@@ -29,10 +29,12 @@ struct AtHand {
   }
 };
 
-bool free_at_hand(HeapCache& cache, void* block, std::size_t bytes) {
+bool free_at_hand(HeapCache& cache, void* block, std::size_t bytes, std::uint32_t with_tag = kTag) {
   std::size_t freed = 0;
-  if (!Heap::free_at_hand(cache, block, kTag, freed)) return false;
+  std::uint32_t tag = 0;
+  if (!Heap::free_at_hand(cache, block, freed, tag)) return false;
   CHECK_EQ(freed, bytes);
+  CHECK_EQ(tag, with_tag);
   return true;
 }
 
@@ -78,12 +80,13 @@ TEST(at_hand, leaves_everything_unusual_alone) {
   void* const nowhere = reinterpret_cast<void*>(~std::uintptr_t{15});
   void* const header = chunk_of(small);
   const std::size_t in_use = f.heap.bytes_in_use();
-  for (void* const block : {others_tag, runtimes, large, huge, foreign, nowhere, header, static_cast<void*>(&local),
-                            static_cast<void*>(nullptr)})
+  for (void* const block :
+       {runtimes, large, huge, foreign, nowhere, header, static_cast<void*>(&local), static_cast<void*>(nullptr)})
     CHECK(!free_at_hand(f.cache, block, 0));
   CHECK_EQ(f.heap.bytes_in_use(), in_use);
   CHECK(free_at_hand(f.cache, small, 64));
-  for (void* const block : {others_tag, large, huge}) CHECK(f.heap.free(nullptr, block).misuse == Misuse::kNone);
+  CHECK(free_at_hand(f.cache, others_tag, 64, kTag + 1));
+  for (void* const block : {large, huge}) CHECK(f.heap.free(nullptr, block).misuse == Misuse::kNone);
   CHECK_EQ(f.heap.free_own(nullptr, runtimes).tag, kTag);
   CHECK(f.other.free(nullptr, foreign).misuse == Misuse::kNone);
 }

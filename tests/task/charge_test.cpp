@@ -163,6 +163,140 @@ TEST(charge, many_children_at_once_cost_an_op_each) {
   });
 }
 
+// --- Memory ---
+
+static std::size_t memory_left() {
+  return janus_budget_get_current().memory;
+}
+
+TEST(charge, a_block_costs_its_cage_an_op_and_its_size_until_it_is_freed) {
+  run_both_ways(1, [] {
+    constexpr std::uint32_t kBlocks = 300;
+    static void* blocks[kBlocks];
+    auto child = [] {
+      for (const std::size_t bytes : {std::size_t{16}, std::size_t{64}, std::size_t{1024}, std::size_t{2048}}) {
+        for (int round = 0; round < 3; ++round) {
+          const janus_budget before = janus_budget_get_current();
+          for (void*& block : blocks) block = janus_alloc(bytes);
+          const janus_budget between = janus_budget_get_current();
+          for (void* const block : blocks) janus_free(block);
+          const janus_budget after = janus_budget_get_current();
+          CHECK_EQ(before.memory - between.memory, bytes * kBlocks);
+          CHECK_EQ(after.memory, before.memory);
+          CHECK_EQ(before.ops - between.ops, kBlocks + 1);  // and the look at the budget
+          CHECK_EQ(between.ops - after.ops, 1u);
+        }
+      }
+    };
+    Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, budget_of(1'000'000));
+    cage.go(child);
+    CHECK_EQ(cage.end(), 0);
+  });
+}
+
+TEST(charge, a_block_is_credited_to_the_account_that_paid_whoever_frees_it) {
+  run_both_ways(1, [] {
+    void* outer_block = nullptr;
+    void* inner_block = nullptr;
+    void* const root_block = janus_alloc(64);
+    const auto run = [](Scope& scope, auto body) {
+      std::int64_t value = 1;
+      CHECK_EQ(janus_task_join(scope.go(body), &value), 0);
+      CHECK_EQ(value, 0);
+    };
+    auto outer = [&] {
+      const std::size_t without_cage = memory_left();
+      {
+        Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, budget_of(100'000, 1 << 20));
+        std::size_t left = 0, inner_left = 0;
+        run(cage, [&] { inner_left = memory_left(); });
+        left = memory_left();
+        outer_block = janus_alloc(64);
+        CHECK_EQ(left - memory_left(), 64u);
+        run(cage, [&] {
+          CHECK_EQ(memory_left(), inner_left);
+          inner_block = janus_alloc(64);
+          CHECK_EQ(inner_left - memory_left(), 64u);
+          janus_free(outer_block);
+          janus_free(root_block);
+          CHECK_EQ(inner_left - memory_left(), 64u);
+        });
+        CHECK_EQ(memory_left(), left);
+        janus_free(inner_block);
+        CHECK_EQ(memory_left(), left);
+        run(cage, [&] {
+          CHECK_EQ(memory_left(), inner_left);
+          inner_block = janus_alloc(64);  // outlives its cage
+        });
+        CHECK_EQ(cage.end(), 0);
+      }
+      CHECK_LT(memory_left(), without_cage);
+      janus_free(inner_block);
+      CHECK_EQ(memory_left(), without_cage);
+    };
+    Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, budget_of(1'000'000));
+    cage.go(outer);
+    CHECK_EQ(cage.end(), 0);
+  });
+}
+
+TEST(charge, a_cage_has_as_many_blocks_as_it_can_pay_for) {
+  run_both_ways(1, [] {
+    for (const std::uint32_t policy : {JANUS_ON_EXHAUSTION_DENY, JANUS_ON_EXHAUSTION_FAIL}) {
+      static void* blocks[10'000];
+      std::size_t count = 0, may = 0;
+      auto child = [&] {
+        may = memory_left() / 64;
+        for (void*& block : blocks) {
+          if ((block = janus_alloc(64)) == nullptr) break;
+          ++count;
+        }
+        CHECK_EQ(janus_last_error(), JANUS_E_BUDGET);
+        CHECK_LT(memory_left(), 64u);
+        janus_free(blocks[0]);
+        CHECK((blocks[0] = janus_alloc(64)) != nullptr);
+        CHECK(janus_alloc(64) == nullptr);
+      };
+      Scope cage(JANUS_ON_ERROR_CANCEL, policy, budget_of(1'000'000, 400'000));
+      cage.go(child);
+      CHECK_EQ(cage.await(), policy == JANUS_ON_EXHAUSTION_FAIL ? JANUS_BUDGET_EXCEEDED : 0);
+      CHECK_EQ(count, may);
+      for (std::size_t i = 0; i < count; ++i) janus_free(blocks[i]);
+      CHECK_EQ(janus_nursery_destroy(cage.get()), 0);
+    }
+  });
+}
+
+TEST(charge, a_crowd_that_frees_the_blocks_of_others_leaves_its_cage_what_it_had) {
+  for (unsigned workers : kWorkerCounts) {
+    run_both_ways(workers, [] {
+      static std::atomic<void*> places[16];
+      auto child = [](void* seed) -> std::int64_t {
+        Dice dice(reinterpret_cast<std::uintptr_t>(seed));
+        for (int i = scaled(20'000, 2000); i != 0; --i) {
+          void* const block = janus_alloc(1 + dice.below(300));
+          CHECK(block != nullptr);
+          janus_free(places[dice.below(16)].exchange(block));
+        }
+        return 0;
+      };
+      auto opener = [&] {
+        const std::size_t before = memory_left();
+        Scope crowd;
+        for (std::int64_t i = 0; i < 4; ++i) crowd.go(child, as_arg(i));
+        CHECK_EQ(crowd.end(), 0);
+        for (auto& place : places) janus_free(place.exchange(nullptr));
+        CHECK_EQ(memory_left(), before);
+      };
+      Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, budget_of(10'000'000, 64 << 20));
+      cage.go(opener);
+      CHECK_EQ(cage.end(), 0);
+    });
+  }
+}
+
+// --- Crowds, waits and ends ---
+
 TEST(charge, a_crowd_on_one_account_spends_what_it_was_given_together) {
   for (unsigned workers : {1u, 2u, 4u}) {
     run_in(with_workers(workers), [workers] {

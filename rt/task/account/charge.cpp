@@ -77,9 +77,7 @@ template int yield<Path::kFast>(Task& task) noexcept;
 // --- The other components --------------------------------------------------------------------------------------------
 
 bool charge_at_once(const Task& task, Component component, std::uint64_t amount) noexcept {
-  if (!task.is_caged() && component != Component::kMemory) [[likely]]
-    return true;
-  return runtime_of(current_worker()).accounts.draw(task.account, component, amount);
+  return !task.is_caged() || Accounts::draw_count(task.account, component, amount);
 }
 
 int charge(Task& task, Component component, std::uint64_t amount) noexcept {

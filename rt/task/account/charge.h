@@ -28,7 +28,7 @@ int yield_slow(Task& task) noexcept;
 
 // --- The other components --------------------------------------------------------------------------------------------
 
-// Draws `amount` of `component` for the running task. If the account does not have that much, its exhaustion policy
+// Draws `amount` of `component`, which is not memory, for the running task. If the account does not have that much, its exhaustion policy
 // decides: this waits for a recharge, or gives an error, or ends the task. 0: drawn. -1: told to end. kErrorNoCap: the
 // component was never granted. kErrorBudget: the account has too little.
 int charge(Task& task, Component component, std::uint64_t amount) noexcept;

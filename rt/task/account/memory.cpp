@@ -120,16 +120,18 @@ const char* why_not(Request request, Misuse misuse) noexcept {
 }
 
 void credit(Runtime& runtime, Worker* worker, const Heap::Found& freed) noexcept {
-  Account* const root = runtime.root_account;
-  Account* payer = root;
-  if (freed.tag != root->index()) {
-    payer = runtime.accounts.at(freed.tag);
-    if (worker != nullptr && payer->is_closed()) pay_for_walk_from(payer);
-  }
-  runtime.accounts.credit_memory(memory_cache_of(runtime, worker), payer, freed.bytes);
+  if (freed.tag != kRootIndex) return credit_cage(runtime, worker, freed.bytes, freed.tag);
+  runtime.accounts.credit_memory(memory_cache_of(runtime, worker), runtime.root_account, freed.bytes);
 }
 
 }  // namespace
+
+[[gnu::noinline]] void credit_cage(Runtime& runtime, Worker* worker, std::size_t paid, std::uint32_t payer) noexcept {
+  Account* const account = runtime.accounts.at(payer);
+  if (worker != nullptr && account->is_closed()) [[unlikely]]
+    pay_for_walk_from(account);
+  runtime.accounts.credit_below_root(account, paid);
+}
 
 [[gnu::noinline, gnu::cold]] void cut_chunk(Worker& worker) noexcept {
   worker.runtime->accounts.cut(worker.memory);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/account/memory.h — blocks that an account pays for: the account of the allocating task, which is credited
-// when any task frees the block. Outside tasks the root account pays. docs/decisions/0324
+// when any task frees the block. Outside tasks the root account pays. docs/decisions/0324, 0328
 #pragma once
 
 #include <cstddef>
@@ -24,29 +24,40 @@ OrError<void*> allocate(Runtime& runtime, Worker* worker, Task* task, std::size_
 OrError<void*> reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes) noexcept;
 void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept;
 
-void cut_chunk(Worker& worker) noexcept;
-// The usual cases of allocate() and release(), inlined. allocate_at_hand(): the root account pays, and the worker has
-// a free block and enough memory in its chunk. nullptr: it is not the usual case, and nothing has changed.
-// `bytes` is at most kMaxTabled.
+// The usual cases of allocate() and release(), inlined. allocate_at_hand(): the worker has a free block, and enough
+// memory in its chunk, or the cage's account has enough. nullptr: it is not the usual case, and nothing has changed.
+// `bytes` is at most kMaxTabled. kIsCaged: of the task.
+template <bool kIsCaged>
 [[gnu::always_inline]] inline void* allocate_at_hand(Worker& worker, const Task& task, std::size_t bytes) noexcept {
-  if (!Heap::kHasPages || task.is_caged()) [[unlikely]]
-    return nullptr;
+  if (!Heap::kHasPages) return nullptr;
+  if (bytes > kMaxTabled) __builtin_unreachable();
   Heap::List* list;
   Tag* its_tag;
   FreeBlock* const block = Heap::look_at_hand(worker.heap, size_class_of(bytes), list, its_tag);
-  if (block == nullptr || !worker.memory.draw_at_hand(Heap::bytes_of(*list))) [[unlikely]]
+  if (block == nullptr) [[unlikely]]
     return nullptr;
-  return Heap::take_at_hand(*list, block, its_tag, kRootIndex);
+  const std::size_t paid = Heap::bytes_of(*list);
+  if (!(kIsCaged ? Accounts::draw_below_root(task.account, paid) : worker.memory.draw_at_hand(paid))) [[unlikely]]
+    return nullptr;
+  return Heap::take_at_hand(*list, block, its_tag, kIsCaged ? task.account->index() : kRootIndex);
 }
-// release_at_hand(): a user's small block that the root account has paid for, and the worker's cache has room. kToCut: it
-// is released, and cut_chunk() must be called. This way nothing is called here, and the caller saves no registers.
-enum class Released : std::uint8_t { kWhole, kToCut, kUnusual };
-[[gnu::always_inline]] inline Released release_at_hand(Worker& worker, void* block) noexcept {
-  std::size_t paid;
-  if (!Heap::kHasPages || !Heap::free_at_hand(worker.heap, block, kRootIndex, paid)) [[unlikely]]
+// release_at_hand(): a user's small block, and the worker's cache has room. If it returns kToCredit, the caller must call
+// credit_cage() with `paid` and `payer`; kToCut: cut_chunk(). This way nothing is called here, and the caller saves no
+// registers.
+enum class Released : std::uint8_t { kWhole, kToCut, kToCredit, kUnusual };
+[[gnu::always_inline]] inline Released release_at_hand(Worker& worker, void* block, std::size_t& paid,
+                                                       std::uint32_t& payer) noexcept {
+  if (!Heap::kHasPages || !Heap::free_at_hand(worker.heap, block, paid, payer)) [[unlikely]]
     return Released::kUnusual;
-  return worker.memory.credit_at_hand(paid) ? Released::kWhole : Released::kToCut;
+  if (payer != kRootIndex) [[unlikely]]
+    return Released::kToCredit;
+  // Asked for anew, since a register less to keep is fewer to save.
+  return current_worker().memory.credit_at_hand(paid) ? Released::kWhole : Released::kToCut;
 }
+void cut_chunk(Worker& worker) noexcept;
+// Credits the account below the root that has paid for a block. `worker`: the caller's; nullptr: it has none in that
+// runtime.
+void credit_cage(Runtime& runtime, Worker* worker, std::size_t paid, std::uint32_t payer) noexcept;
 
 // As allocate(), for a block that the runtime holds on the task's behalf, so that no user can free it.
 OrError<void*> allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes) noexcept;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -17,7 +18,7 @@ template <typename Word>
   if constexpr (sizeof(word) == 1) {
     asm volatile("cmpb %2, %1" : "=@cce"(equal) : "m"(word), "qi"(static_cast<std::uint8_t>(value)));
   } else if constexpr (sizeof(word) == 4) {
-    asm volatile("cmpl %2, %1" : "=@cce"(equal) : "m"(word), "re"(value));
+    asm volatile("cmpl %2, %1" : "=@cce"(equal) : "m"(word), "re"(std::bit_cast<std::uint32_t>(value)));
   } else {
     static_assert(sizeof(word) == 8);
     asm volatile("cmpq %2, %1" : "=@cce"(equal) : "m"(word), "re"(value));
