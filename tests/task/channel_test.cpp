@@ -302,6 +302,36 @@ TEST(channels, the_next_call_of_a_task_in_a_cage_sees_a_cancel) {
   }
 }
 
+// A cancel elsewhere, while the task waits: its next call has to walk up to the root, and so begins on the general path.
+TEST(channels, a_call_in_a_cage_after_a_cancel_elsewhere_is_charged_once) {
+  run_both_ways(with_workers(1), [] {
+    janus_channel* const signal = janus_channel_create(sizeof(long), 0);
+    janus_channel* const channel = janus_channel_create(sizeof(long), 1);
+    long value = 0;
+    auto child = [&] {
+      warm(channel);
+      for (int i = 0; i < 10; ++i) {
+        const std::uint32_t before = janus_budget_get_current().channel_ops;
+        CHECK_EQ(janus_channel_recv(signal, &value), 0);
+        CHECK_EQ(i % 2 == 0 ? janus_channel_send(channel, &value) : janus_channel_recv(channel, &value), 0);
+        CHECK_EQ(before - janus_budget_get_current().channel_ops, 2u);
+      }
+    };
+    Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, cage_budget(1000));
+    const janus_task task = cage.go(child);
+    for (int i = 0; i < 10; ++i) {
+      CHECK(eventually([&] { return janus_task_state(task) == JANUS_TASK_BLOCKED; }));
+      Scope other(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_SUSPEND, cage_budget(1));
+      CHECK_EQ(other.cancel(), 0);
+      CHECK_EQ(other.end(), JANUS_CANCELLED);
+      CHECK_EQ(janus_channel_send(signal, &value), 0);
+    }
+    CHECK_EQ(cage.end(), 0);
+    janus_channel_release(signal);
+    janus_channel_release(channel);
+  });
+}
+
 // --- Threads outside ---
 
 namespace {
