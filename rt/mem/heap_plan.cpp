@@ -21,7 +21,7 @@ bool is_sane_align(std::size_t align) noexcept {
 
 }  // namespace
 
-Heap::Plan Heap::plan_unusual(std::size_t bytes, std::size_t align) noexcept {
+[[gnu::cold]] Heap::Plan Heap::plan_unusual(std::size_t bytes, std::size_t align) noexcept {
   if (bytes > kMaxHuge || !is_sane_align(align)) return {Kind::kNone, 0, 0};
   if (bytes <= kMaxSmall && align <= kPageBytes) {
     const unsigned size_class = align <= kNaturalAlign ? size_class_of(bytes) : aligned_size_class_of(bytes, align);
