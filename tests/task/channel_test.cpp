@@ -159,7 +159,7 @@ TEST(channels, a_cage_sends_as_often_as_it_may_and_then_its_policy_decides) {
     run_both_ways(with_workers(workers), [] {
       static constexpr std::uint16_t kMay = 500;
       janus_channel* const channel = janus_channel_create(sizeof(long), 4 * kMay);
-      std::uint32_t sent = 0;
+      std::atomic<std::uint32_t> sent = 0;  // read while the sender waits
       std::int64_t answer = 0;
       auto sender = [&] {
         warm(channel);
@@ -172,7 +172,7 @@ TEST(channels, a_cage_sends_as_often_as_it_may_and_then_its_policy_decides) {
         cage.go(sender);
         CHECK_EQ(cage.end(), policy == JANUS_ON_EXHAUSTION_FAIL ? JANUS_BUDGET_EXCEEDED : 0);
         CHECK_EQ(answer, policy == JANUS_ON_EXHAUSTION_FAIL ? 0 : JANUS_E_BUDGET);
-        CHECK_EQ(sent, kMay);
+        CHECK_EQ(sent.load(), kMay);
         long value = 0;
         for (; sent != 0; --sent) CHECK_EQ(janus_channel_recv(channel, &value), 0);
         CHECK_EQ(janus_channel_try_recv(channel, &value), JANUS_E_WOULD_BLOCK);
@@ -181,14 +181,14 @@ TEST(channels, a_cage_sends_as_often_as_it_may_and_then_its_policy_decides) {
       const janus_task task = cage.go(sender);
       for (std::uint32_t round = 1; round <= 2; ++round) {
         CHECK(eventually([&] { return janus_task_state(task) == JANUS_TASK_BUDGET_EXHAUSTED; }));
-        CHECK_EQ(sent, round * kMay);
+        CHECK_EQ(sent.load(), round * kMay);
         janus_budget more = {};
         more.channel_ops = kMay;
         if (round == 1) CHECK_EQ(janus_nursery_recharge(cage.get(), more), 0);
       }
       cage.cancel();
       CHECK_EQ(cage.end(), JANUS_CANCELLED);
-      CHECK_EQ(sent, 2 * kMay);
+      CHECK_EQ(sent.load(), 2 * kMay);
       janus_channel_release(channel);
     });
   }
