@@ -22,12 +22,16 @@ std::atomic<std::uint64_t> lines_dropped{0};
 // The time at which the patience is full again.
 std::atomic<std::uint64_t> patience_whole_ns{0};
 
-// Takes all patience that is left at `now`, so that writers at the same time do not wait longer together than it allows.
+// Takes half of the patience that is left at `now`, so that another writer has some, too, and all together wait no longer
+// than it allows.
 std::uint64_t take_patience(std::uint64_t now) noexcept {
   constexpr std::uint64_t kAll = kMaxPatienceNs * kPatienceInterval;
-  const std::uint64_t whole = patience_whole_ns.exchange(now + kAll, std::memory_order_relaxed);
-  if (whole >= now + kAll) return 0;
-  return (whole > now ? now + kAll - whole : kAll) / kPatienceInterval;
+  std::uint64_t whole = patience_whole_ns.load(std::memory_order_relaxed), half;
+  do {
+    if (whole >= now + kAll) return 0;
+    half = (whole > now ? now + kAll - whole : kAll) / 2;
+  } while (!patience_whole_ns.compare_exchange_weak(whole, now + kAll - half, std::memory_order_relaxed));
+  return half / kPatienceInterval;
 }
 
 // Writes once, and waits for the reader if patience is left. 0 or less: nothing was written.
@@ -35,9 +39,10 @@ long put_some(const char* bytes, std::size_t count) noexcept {
   const long written = platform::write(kStandardError, bytes, count, 0);
   if (written > 0) return written;
   const std::uint64_t from = platform::now_ns(), patience = take_patience(from);
+  if (patience == 0) return written;
   const long written_later = platform::write(kStandardError, bytes, count, from + patience);
-  if (const std::uint64_t until = platform::now_ns(); until < from + patience)
-    patience_whole_ns.fetch_sub((from + patience - until) * kPatienceInterval, std::memory_order_relaxed);
+  // Gives back what was not needed, or pays for what the write took beyond it: the difference may be negative.
+  patience_whole_ns.fetch_add((platform::now_ns() - from - patience) * kPatienceInterval, std::memory_order_relaxed);
   return written_later;
 }
 
