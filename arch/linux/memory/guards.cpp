@@ -147,7 +147,7 @@ Guard guard(std::byte* first, std::size_t stride, std::size_t count, std::size_t
 
 bool set_guards(std::byte* first, std::size_t stride, std::size_t count, std::size_t bytes) noexcept {
   kernel::Row row{first, stride, count, bytes};
-  if (count > 1) kernel::forbid_huge_pages(row);
+  if (stride != 0) kernel::forbid_huge_pages(row);
   kernel::install(row);
   return row.done();
 }
