@@ -21,6 +21,7 @@ namespace janus {
     // poll_attention() above, or hooks::on_all_idle() in sleep(), may have queued woken tasks in this worker's deque.
     Runnable* found = worker.ready.pop_apart().runnable();
     if (found == nullptr && !dispatcher_->injector().is_empty()) found = dispatcher_->take_injected(worker);
+    if (found != nullptr) worker.backoff.forget();
     if (found == nullptr && backs_off) {
       back_off(worker);
       backs_off = false;

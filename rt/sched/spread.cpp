@@ -40,9 +40,9 @@ Runnable* take_one(Worker& victim) noexcept {
 [[gnu::noinline, gnu::cold]] Runnable* Thieves::watch_others(Worker& worker) noexcept {
   if (!worker.is_steal_enabled) return nullptr;
   for (unsigned i = 1; i < workers_.count && i <= kWatchedAtOnce; ++i) {
-    worker.next_watched = (worker.next_watched + 1) % workers_.count;
-    Worker& victim = workers_[worker.next_watched];
-    if (victim.id == worker.id || load_of(victim) == 0 || !stands_still(victim, kStandsStillNs)) continue;
+    worker.next_watched = worker.next_watched % (workers_.count - 1) + 1;  // how far behind this worker
+    Worker& victim = workers_[(worker.id + worker.next_watched) % workers_.count];
+    if (load_of(victim) == 0 || !stands_still(victim, kStandsStillNs)) continue;
     if (Runnable* const taken = take_one(victim)) return taken;
   }
   return nullptr;

@@ -15,10 +15,12 @@ class Standstill {
  public:
   // Whether the worker's count of what it has done has been `progress` for `least_ns`. Times are of one clock.
   [[nodiscard]] bool has_lasted(std::uint64_t progress, std::uint64_t now_ns, std::uint64_t least_ns) noexcept {
+    // Read and written in this order, so that no time is taken for that of a later progress.
+    const bool is_same = progress_.load(std::memory_order_acquire) == progress;
     const std::uint64_t since = since_ns_.load(std::memory_order_relaxed);
-    if (since != 0 && progress_.load(std::memory_order_relaxed) == progress) return now_ns >= since + least_ns;
-    progress_.store(progress, std::memory_order_relaxed);
+    if (is_same && since != 0) return now_ns >= since + least_ns;
     since_ns_.store(now_ns, std::memory_order_relaxed);
+    progress_.store(progress, std::memory_order_release);
     return false;
   }
 

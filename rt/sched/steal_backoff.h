@@ -11,7 +11,7 @@ namespace janus {
 //
 //     eager --more than kMaxPoorSteals thefts in a row that did not pay--> backed off
 //     backed off --has slept backoff_ns()--> searches; a theft that does not pay: backed off again, for longer
-//     backed off --a theft that pays--> eager
+//     backed off --a theft that pays, or work that it gets without a theft--> eager, until the next theft that does not pay
 //
 // and how it sleeps between two searches:
 //
@@ -41,6 +41,10 @@ class StealBackoff {
   bool judge(bool victim_goes_on, std::uint64_t now_ns) noexcept;
   // What a theft costs this thief, most of it the heavy fence: an average of the last ones.
   [[nodiscard]] std::uint64_t steal_ns() const noexcept { return steal_ns_; }
+  // Called when the worker has found work without a theft, so that only the next thefts decide.
+  void forget() noexcept {
+    if (is_backed_off()) poor_steals_ = kMaxPoorSteals;
+  }
   // While backed off: how long to sleep, whatever is pushed meanwhile.
   [[nodiscard]] std::uint64_t backoff_ns() const noexcept;
 

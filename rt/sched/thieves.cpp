@@ -19,7 +19,9 @@ std::uint64_t tasks_of(const Worker& worker) noexcept {
 
 // A count that grows with each dispatch: the worker switches to each runnable that it takes, or runs it to its end.
 std::uint64_t dispatches_of(const Worker& worker) noexcept {
-  return worker.counters.switches.read() + worker.counters.completed.read();
+  const Counters& counters = worker.counters;
+  return counters.switches.read() + counters.completed.read() + counters.failed.read() + counters.cancelled.read() +
+         counters.panicked.read();
 }
 
 // The victim's only entry is a woken runnable (both are hints).

@@ -72,6 +72,17 @@ TEST(steal_backoff, one_theft_that_pays_ends_it) {
   CHECK(!backoff.is_backed_off());
 }
 
+TEST(steal_backoff, work_that_comes_without_a_theft_ends_it_until_the_next_theft_that_does_not_pay) {
+  StealBackoff backoff;
+  (void)steal_repeatedly(backoff, 10, 1000, 100);
+  CHECK(backoff.is_backed_off());
+  backoff.forget();
+  CHECK(!backoff.is_backed_off());
+  (void)steal_repeatedly(backoff, 1, 1000, 100);
+  CHECK(backoff.is_backed_off());
+  CHECK_EQ(backoff.backoff_ns(), 100'000u);
+}
+
 TEST(steal_backoff, stays_away_longer_each_time_but_not_for_long) {
   StealBackoff backoff;
   (void)steal_repeatedly(backoff, 4, 1000, 100);
