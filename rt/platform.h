@@ -39,10 +39,10 @@ enum class Guard : std::uint8_t { kNone, kProtected, kInstalled };
                           std::size_t& guarded) noexcept;
 
 // Set and remove guards of the kind kInstalled on whole pages of the caller's. After set_guards() the pages fault, and
-// their contents are lost; after clear_guard() they read as zero. Such guards need no mappings. After
-// set_guards() with a stride the range uses small pages, as after guard(). False: the machine has no such guards, or refuses;
-// nothing has changed, except that set_guards() may have set the first ones of several. clear_guard() may be called in a
-// fault handler.
+// their contents are lost; after clear_guard() they read as zero. Such guards need no mappings. After set_guards() with a
+// stride the range uses small pages, as after guard(). False: the machine has no such guards, or refuses; nothing has
+// changed, except that set_guards() may have set the first ones of several. clear_guard() may be called in a fault
+// handler.
 [[nodiscard]] bool set_guards(std::byte* first, std::size_t stride, std::size_t count, std::size_t bytes) noexcept;
 [[nodiscard]] bool clear_guard(std::byte* pages, std::size_t bytes) noexcept;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/central_list.h — the free blocks of one size class that are in no worker's cache: whole batches as they came
-// back, and spans, with blocks that were never cut or came back one by one. Blocks move in chains, linked through their first word.
-// docs/decisions/0326
+// back, and spans, with blocks that were never cut or came back one by one. Blocks move in chains, linked through their
+// first word. docs/decisions/0326
 #pragma once
 
 #include <atomic>

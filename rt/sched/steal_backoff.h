@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/steal_backoff.h — decides when a worker without work does not steal: a thief stays away if it steals
-// tasks that the victim would soon have run itself. docs/decisions/0072, 0079, 0325. Owner only; reads no clock, and touches no other worker.
+// rt/sched/steal_backoff.h — decides when a worker without work does not steal: a thief stays away if it steals tasks
+// that the victim would soon have run itself. Owner only; reads no clock, and touches no other worker.
+// docs/decisions/0072, 0079, 0325
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@ namespace janus {
 //
 //     eager --more than kMaxPoorSteals thefts in a row that did not pay--> backed off
 //     backed off --has slept backoff_ns()--> searches; a theft that does not pay: backed off again, for longer
-//     backed off --a theft that pays, or work that it gets without a theft--> eager, until the next theft that does not pay
+//     backed off --a theft that pays--> eager
+//     backed off --gets work without a theft--> eager until the next theft; if that does not pay: backed off anew
 //
 // and how it sleeps between two searches:
 //

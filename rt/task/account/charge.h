@@ -28,9 +28,9 @@ int yield_slow(Task& task) noexcept;
 
 // --- The other components --------------------------------------------------------------------------------------------
 
-// Draws `amount` of `component`, which is not memory, for the running task. If the account does not have that much, its exhaustion policy
-// decides: this waits for a recharge, or gives an error, or ends the task. 0: drawn. -1: told to end. kErrorNoCap: the
-// component was never granted. kErrorBudget: the account has too little.
+// Draws `amount` of `component`, which is not memory, for the running task. If the account does not have that much, its
+// exhaustion policy decides: this waits for a recharge, or gives an error, or ends the task. 0: drawn. -1: told to end.
+// kErrorNoCap: the component was never granted. kErrorBudget: the account has too little.
 int charge(Task& task, Component component, std::uint64_t amount) noexcept;
 // The two halves of charge(). The first draws, or changes nothing if the account has too little (false).
 [[nodiscard]] bool charge_at_once(const Task& task, Component component, std::uint64_t amount) noexcept;
