@@ -284,16 +284,18 @@ TEST(worker, holds_no_pointer_to_a_job_that_has_given_way) {
 }
 
 TEST(worker, names_the_job_that_runs_and_not_the_one_that_has_yielded) {
-  Yard yard(1);
-  const auto body = [](Job& self) {
+  static constexpr auto yield_often = [](Job& self) {
     for (int i = 0; i < 20; ++i) {
       if (i != 0) CHECK(current_worker().task == static_cast<Runnable*>(&self));
       (void)yield(self);
     }
     finish(self);
   };
-  yard.inject(jobs[0], body);
-  yard.inject(jobs[1], body);
+  Yard yard(1);
+  yard.inject(jobs[0], [](Job& self) {
+    spawn(jobs[1], yield_often, *self.yard);  // before the first yield, so that each of them is resumed
+    yield_often(self);
+  });
   CHECK(yard.all_done(2));
 }
 
