@@ -41,7 +41,7 @@ struct SmallHeap {
   }
   // As fill(), after blocks of many small classes were freed and the caches emptied.
   std::size_t fill_after_others(HeapCache* cache, std::size_t bytes) {
-    for (std::size_t other = test::scaled(16, 128); other <= 4096; other *= 2) CHECK_GT(fill(&one, other), 1000u);
+    for (std::size_t other = test::scaled(64, 512); other <= 4096; other *= 2) CHECK_GT(fill(&one, other), 1000u);
     heap.flush(one);
     return fill(cache, bytes);
   }

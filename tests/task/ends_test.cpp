@@ -400,6 +400,7 @@ TEST(ends, a_thread_that_waits_for_a_deadlock_hears_of_it_however_late_it_comes)
     janus_result result = {};
     CHECK_EQ(janus_nursery_await(outside.nursery, &result), JANUS_E_DEADLOCK);
     CHECK_EQ(result.kind, JANUS_KIND_CANCELLED);
+    CHECK_EQ(result.cause, JANUS_CAUSE_OTHER);
     CHECK_EQ(janus_nursery_destroy(outside.nursery), 0);
     janus_rt_destroy(outside.rt);
   }

@@ -47,6 +47,11 @@ TEST(cause, of_a_panic_is_what_the_task_did) {
       {[](void*) -> std::int64_t { return *nowhere; }, JANUS_CAUSE_BAD_ACCESS},
       {[](void*) -> std::int64_t { __builtin_trap(); }, JANUS_CAUSE_ILLEGAL_INSTRUCTION},
       {[](void*) -> std::int64_t { return 7 / zero; }, JANUS_CAUSE_DIVISION},
+      {[](void*) -> std::int64_t {
+         __asm__ volatile("int3");
+         return 0;
+       },
+       JANUS_CAUSE_OTHER},
       {[](void*) -> std::int64_t { std::abort(); }, JANUS_CAUSE_ABORT},
       {[](void*) -> std::int64_t { std::terminate(); }, JANUS_CAUSE_ABORT},
       {[](void*) -> std::int64_t { return janus_nursery_close(reinterpret_cast<janus_nursery*>(0x1234567)); },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hundreds of tasks wait at a channel, most of them with memory that was unmapped since. Others use the channel, some
+// Hundreds of tasks wait at a channel, most of them with memory that does not exist. Others use the channel, some
 // waiters are cancelled, and the channel is closed or released while waiters are still being woken: each waiter ends,
 // the good ones with a result, and nothing is lost.
 #include "hostile.h"
@@ -7,7 +7,6 @@
 enum { kWaiters = 400, kElement = 24, kRounds = 40, kComeBy = 40 };
 
 static janus_channel* channel;
-static char* block;
 static janus_task waiters[kWaiters];
 
 // A random number, from the seed if there is one.
@@ -23,11 +22,11 @@ static int64_t judge(int answer) {
 }
 
 static int64_t receive_badly(void* number) {
-  return judge(janus_channel_recv(channel, block + (size_t)(uintptr_t)number * kElement));
+  return judge(janus_channel_recv(channel, (char*)UNMAPPED + (size_t)(uintptr_t)number * kElement));
 }
 
 static int64_t send_badly(void* number) {
-  return judge(janus_channel_send(channel, block + (size_t)(uintptr_t)number * kElement));
+  return judge(janus_channel_send(channel, (char*)UNMAPPED + (size_t)(uintptr_t)number * kElement));
 }
 
 static int64_t receive_well(void* unused) {
@@ -60,10 +59,6 @@ static void come_by(janus_nursery* street, int they_receive) {
 }
 
 static void one_round(void) {
-  // A mapping of its own, so that the pages are unmapped when it is freed.
-  block = (char*)janus_alloc((size_t)kWaiters * kElement + ((size_t)4 << 20));
-  if (!CHECK(block != NULL)) return;
-  memset(block, 1, (size_t)kWaiters * kElement);
   channel = janus_channel_create(kElement, any(3));
   janus_nursery* cage = open_cage(roomy());
   janus_nursery* street = open_plain();
@@ -72,7 +67,6 @@ static void one_round(void) {
     waiters[i] = any(8) == 0 ? spawn_roomy(street, they_receive ? receive_well : send_well, NULL)
                              : spawn_roomy(cage, they_receive ? receive_badly : send_badly, (void*)i);
   for (int i = 0; i < 20; ++i) janus_yield();
-  janus_free(block);
   for (int i = 0; i < kComeBy; ++i) come_by(street, they_receive);
   if (any(3) == 0) janus_nursery_cancel(cage);
   if (any(2) == 0) janus_channel_close(channel);
