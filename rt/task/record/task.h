@@ -114,8 +114,9 @@ struct TaskExtra {
 
 // INVARIANT zeroed-when-free: a record that serves no task is as init_task() expects it: `suspended_at`, `frame`,
 // `waiters`, `extra`, `cancel`, `token`, `flags`, `secret`, `marks`, `is_published`, `yielded_free`, `group` and
-// `has_migrated` are zero. So fields that most tasks never use cost them nothing. The state of a task that is not
-// exposed is meaningful only while it waits.
+// `has_migrated` are zero, and `state` is kCreated or kRunning. So fields that most tasks never use cost them nothing. A
+// task without flags begins with the state that was left in the record, so until it first waits, yields or runs a child
+// on its own stack, its state does not say whether it has started.
 //
 // INVARIANT a-cage-is-a-group: from the spawn to its end, a task is in group 0 exactly if its account is the root
 // account. So is_caged() needs one comparison. docs/decisions/0328
@@ -222,7 +223,8 @@ inline bool is_zeroed_when_free(const Task& task) noexcept {
   return task.suspension() == nullptr && task.frame == nullptr && task.waiters == nullptr &&
          task.cancel.load(std::memory_order_relaxed) == 0 && task.token.load(std::memory_order_relaxed) == 0 &&
          task.flags.load(std::memory_order_relaxed) == 0 && task.marks == 0 && !task.is_published &&
-         !task.yielded_free && !task.has_migrated.load(std::memory_order_relaxed);
+         !task.yielded_free && !task.has_migrated.load(std::memory_order_relaxed) && task.extra == nullptr &&
+         task.secret.load(std::memory_order_relaxed) == 0 && task.group == 0;
 }
 
 inline Task* current_task(Worker& worker) noexcept {
