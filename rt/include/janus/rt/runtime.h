@@ -64,7 +64,7 @@ typedef struct janus_stats {
 // an invalid value gives JANUS_E_INVALID and a line on stderr. JANUS_E_STATE if there is a runtime, and in a task
 // [threads outside tasks].
 int janus_rt_try_init(const janus_rt_config* config);
-// An isolated runtime with workers and memory of its own [threads outside tasks].
+// Creates an isolated runtime: one besides the process's, with workers and memory of its own [threads outside tasks].
 janus_rt* janus_rt_create(const janus_rt_config* config);
 // Cancels all tasks, waits for them for as long as it takes, since they may use memory of the caller, and frees
 // everything; after grace_ms it reports on stderr that it still waits. In this and the next functions a pointer to no

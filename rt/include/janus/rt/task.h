@@ -43,8 +43,11 @@ int janus_cancelled(void);
 JANUS_NORETURN void janus_task_panic(const char* why);
 // Names the calling task in the runtime's reports. Up to 31 bytes; the rest is cut off [task].
 int janus_task_set_name(const char* name);
-// The JANUS_E_* (or JANUS_CANCELLED) that explains the last NULL, {0} or -1 returned to this task (or thread), or the
-// last JANUS_E_BUDGET or JANUS_E_NO_CAP because of a component of its budget; 0 if there was none.
+// The reason of the calling task's latest failure, or of the thread's outside tasks. A JANUS_E_* or JANUS_CANCELLED; 0
+// before the first. Calls that set it when they fail: those that return a pointer or a handle, except janus_task_self
+// and janus_local_get; janus_nursery_spawn; a task's janus_fork_join; janus_channel_release, janus_rt_destroy and
+// janus_rt_stats; all calls to which the task's budget refuses a component (JANUS_E_BUDGET, JANUS_E_NO_CAP), except
+// recharges; and, in a task, those for threads outside tasks.
 int janus_last_error(void);
 // The same as text, with the exact reason: which argument, which state, or which component of a budget and how much of
 // it is left. Writes up to `size` bytes, the last of them 0, and returns `text`; "" if there is no room [any].
