@@ -26,8 +26,8 @@ std::optional<ParsedType> parse_type(const Tokens& tokens, std::size_t i);
 
 // N of iN, 0 for any other type.
 unsigned integer_width(std::string_view type);
-// Whether the decimal number fits into `width` bits, signed or unsigned.
 constexpr unsigned kMaxFitWidth = 128;
+// Whether the decimal number fits into `width` bits, signed or unsigned. `width`: 1 to kMaxFitWidth.
 bool fits(std::string_view digits, unsigned width);
 bool is_pointer(std::string_view type);
 // Whether values of the type can be in a record: not void, label, metadata, token, a function, a vector without a known

@@ -47,7 +47,8 @@ class PoolCharge {
   [[nodiscard]] std::uint64_t paid() noexcept;  // what the root account has paid
 
  private:
-  // How much headroom is kept, so that pools that grow and shrink do not go to the root account every time.
+  // When headroom_ exceeds this, what is beyond half of it is credited to the root account, as far as that account has
+  // paid. So pools that grow and shrink do not go to the root account every time.
   static constexpr std::int64_t kSlack = std::int64_t{256} << 10;
 
   [[nodiscard]] bool pay(std::uint64_t bytes) noexcept;

@@ -58,8 +58,8 @@ class alignas(arch::kCacheLine) HeapCache {
   [[nodiscard]] List& list_of(unsigned size_class) noexcept { return lists_[kind_of_class(size_class)]; }
   List lists_[kLargeKind + 1] = {};  // by kind; those of kNoKind and kLargeKind stay zeroes
   CacheList<Heap, HeapCache>::Link link_;
-  // Chunks of the heap, by the lowest bits of their numbers: each as the address of its last byte, or 0. A heap keeps
-  // its chunks, so this may be looked at instead of PageHeap::owns().
+  // Chunks of the heap that this cache has met in a free, at index (address / kChunkBytes) % kKnownChunks: the address
+  // of the chunk's last byte, or 0. A heap keeps its chunks until destroy(), so an entry replaces PageHeap::owns().
   std::uintptr_t known_chunks_[kKnownChunks] = {};
 };
 

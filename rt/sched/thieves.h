@@ -36,7 +36,8 @@ class Thieves {
   // Judges the worker's last theft, unless that has been done. Called when the worker has nothing left of what the theft
   // brought, or is about to run what its victim would otherwise have run now. True: the victim stands still.
   bool judge_last(Worker& worker) noexcept;
-  // Whether the injector or another worker's queue has something that search() does not leave to its waker.
+  // Whether the injector or another worker has something queued. A woken runnable that is alone in its waker's deque
+  // counts unless IdleSet::may_leave_to() allows to leave it there.
   [[nodiscard]] bool has_work_anywhere(const Worker& worker) const noexcept;
   // For a worker with work, now and then. `running`: the group of the runnable that has just run, which is in no queue.
   // Every kSpreadInterval-th call queues here a runnable of a group that only another worker has, or one of a worker that

@@ -9,7 +9,7 @@ namespace janus::test {
 
 namespace {
 
-// The budget that has no system calls left is the nursery's or the task's own.
+// The budget that runs out of system calls is the nursery's in the first round, the task's own in the second.
 TEST(recharge, a_task_without_system_calls_left_waits_for_them) {
   for (const bool has_own : {false, true}) {
     run_in(with_workers(1), [has_own] {

@@ -157,8 +157,8 @@ TEST(x2apic, an_id_has_32_bits) {
   CHECK_EQ(boot_apic_id(), 0x12345u);
 }
 
-// An x2APIC's register has no bit that says that a command is pending, so nothing is read before the write: read_msr()
-// fails the test.
+// In x2APIC mode the command register has no pending bit, so the code must not read it before it writes; a read would
+// fail in read_msr().
 TEST(x2apic, an_interrupt_to_another_processor_is_one_write) {
   static Cpu other;
   other.apic_id = 0x12345;

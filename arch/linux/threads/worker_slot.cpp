@@ -24,8 +24,9 @@ Way way() {
   return found;
 }
 
-// A system call takes a microsecond or, in a virtual machine, ten; and in a host's process each call into the runtime
-// first reads the slot. So each thread's slot is kept in a table, by its thread pointer, which is unique.
+// For Way::kSystemCall only. A system call takes a microsecond, in some sandboxes more; and in a host's process each
+// call into the runtime first reads the slot. So each thread's slot is kept in a table, by its thread pointer, which is
+// unique among living threads.
 //
 // INVARIANT one-thread-a-place: a place, once taken, belongs to one thread pointer for good, and only the thread with
 // that pointer reads and writes `slot`. A later thread with the same pointer finds nullptr until it sets a slot, since
