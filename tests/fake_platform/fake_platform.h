@@ -13,8 +13,7 @@ namespace janus::fake_platform {
 // No failures, all counts 0, time 1 s after boot. Running threads are not stopped.
 void reset();
 
-// --- Pages
-// -------------------------------------------------------------------------------------------------------------
+// --- Pages -----------------------------------------------------------------------------------------------------------
 
 inline constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
@@ -33,16 +32,14 @@ std::uint64_t guards();           // granted so far
 std::uint64_t discarded_bytes();  // so far
 std::uint64_t stray_unmaps();     // calls of unmap() or discard() for bytes that were not mapped: a bug of the caller
 
-// --- Threads
-// -----------------------------------------------------------------------------------------------------------
+// --- Threads ---------------------------------------------------------------------------------------------------------
 
 // The next call of start_thread() is number 1. From call `first` on, `count` calls are refused.
 void refuse_threads(std::uint64_t first, std::uint64_t count = kNever);
 void set_cpus(unsigned allowed, unsigned quota, bool fractional);
 std::uint64_t threads_started();
 
-// --- Waiting and time
-// --------------------------------------------------------------------------------------------------
+// --- Waiting and time ------------------------------------------------------------------------------------------------
 
 // A wait with a deadline moves the clock to the deadline and returns. One without a deadline really sleeps, but for 50
 // ms at most, since any wait may return early.

@@ -24,7 +24,7 @@ BUILDS = {
 
 # Reduces tests at the gate, by the environment that they read. Builds besides the first only repeat the tests of
 # `build` with other compilers and options, so loops of thousands become loops of hundreds there
-# (tests/api/world.h scaled()); only gcc compiles programs; a program whose order must be the same each time
+# (tests/harness/scale.h); only gcc compiles programs; a program whose order must be the same each time
 # runs 5 times, not 20. `--all`, or a suite by name, runs everything.
 FEWER = {'JANUS_TEST_FEW': '1'}
 LESS_AT_GATE = {'build': {'JANUS_TEST_COMPILERS': 'gcc', 'JANUS_TEST_RUNS': '5'}, 'build-clang': FEWER, 'build-debug': FEWER}

@@ -9,7 +9,8 @@ namespace janus::test {
 
 inline constexpr bool kIsWatched = fiber_hooks::kAreWatched;  // by a sanitizer
 
-// Returns `few` if a sanitizer or an emulated processor (JANUS_TEST_FEW) makes everything ten times slower.
+// Returns `few` under a sanitizer, and with JANUS_TEST_FEW, which is set on an emulated processor (either is ten times
+// slower) and in builds that only repeat the tests of another (tests/harness/gate.py).
 inline int scaled(int amount, int few) {
   return kIsWatched || environment_number("JANUS_TEST_FEW", 0) != 0 ? few : amount;
 }

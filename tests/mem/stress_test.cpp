@@ -16,7 +16,8 @@ namespace {
 constexpr unsigned kWorkers = 4;
 constexpr unsigned kPlaces = 256;
 
-// Fewer on an emulated processor (JANUS_TEST_FEW), where each takes ten times as long.
+// Fewer with JANUS_TEST_FEW, which is set on an emulated processor, where each takes ten times as long, and in builds
+// that only repeat the tests of another (tests/harness/gate.py).
 unsigned rounds() {
   return test::environment_number("JANUS_TEST_FEW", 0) != 0 ? 4'000 : 40'000;
 }

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- System calls, on x86_64
-// -----------------------------------------------------------------------------
+// ---- System calls, on x86_64 ----------------------------------------------------------------------------------------
 
 enum {
   kReadCall = 0,
@@ -85,8 +84,7 @@ static const char* reason(int64_t error) {
   }
 }
 
-// ---- The tree
-// --------------------------------------------------------------------------------------------------------
+// ---- The tree -------------------------------------------------------------------------------------------------------
 
 enum { kDigestBytes = br_sha256_SIZE, kPieceBytes = 64 * 1024, kPathBytes = 4096 };
 
@@ -149,8 +147,7 @@ static int by_path(const void* left, const void* right) {
   return after_a - after_b;
 }
 
-// ---- What all tasks share
-// --------------------------------------------------------------------------------------------
+// ---- What all tasks share -------------------------------------------------------------------------------------------
 
 // Buffers that are passed round. Only a task that has a buffer holds a file open, so the buffers bound both memory and
 // open files. A task with a buffer waits for nothing else, so nobody waits for ever.
@@ -188,8 +185,7 @@ static void show_progress(uint64_t bytes) {
   janus_print(2, "\r\033[K%llu files, %llu MB", (unsigned long long)files, (unsigned long long)(all_bytes / 1000000));
 }
 
-// ---- Opening
-// ---------------------------------------------------------------------------------------------------------
+// ---- Opening --------------------------------------------------------------------------------------------------------
 
 static int64_t open_at(int64_t directory, const char* path, long flags) {
   int64_t fd;
@@ -230,8 +226,7 @@ static int64_t open_entry(const struct entry* entry, long flags) {
   return fd;
 }
 
-// ---- A file's task
-// ---------------------------------------------------------------------------------------------------
+// ---- A file's task --------------------------------------------------------------------------------------------------
 
 static int is_regular(int64_t fd) {
   struct kernel_stat status;
@@ -272,8 +267,7 @@ static int64_t hash_file(void* arg) {
   return 0;
 }
 
-// ---- A directory's task
-// ----------------------------------------------------------------------------------------------
+// ---- A directory's task ---------------------------------------------------------------------------------------------
 
 struct listing {
   struct entry** entries;
@@ -368,8 +362,7 @@ static int64_t walk(void* arg) {
   return result;
 }
 
-// ---- Output
-// ----------------------------------------------------------------------------------------------------------
+// ---- Output ---------------------------------------------------------------------------------------------------------
 
 static struct {
   size_t used;
@@ -459,8 +452,7 @@ static void summary(uint64_t began_ns) {
               (unsigned long long)(progress.bytes / us));
 }
 
-// ---- main
-// ------------------------------------------------------------------------------------------------------------
+// ---- main -----------------------------------------------------------------------------------------------------------
 
 // As many buffers as files may be open at once, with some to spare; at most 64.
 static int make_pieces(void) {

@@ -44,8 +44,7 @@ static void add(struct node* node, const struct node* child) {
   if (child->deepest > node->deepest) node->deepest = child->deepest;
 }
 
-// --- A task for each node
-// ----------------------------------------------------------------------------------------------
+// --- A task for each node --------------------------------------------------------------------------------------------
 
 static int64_t visit(void* arg);
 
@@ -73,8 +72,7 @@ static int64_t visit(void* arg) {
   return visit_children(node, children, kChildren);
 }
 
-// --- The same tree without tasks
-// -----------------------------------------------------------------------------------------------
+// --- The same tree without tasks -------------------------------------------------------------------------------------
 
 static void count(struct node* node);
 

@@ -9,8 +9,8 @@
 
 namespace janus::test {
 
-// The number of repetitions: `few` on an emulated processor (JANUS_TEST_FEW), which is ten times slower, and a hundred
-// times where CPUs communicate.
+// The number of repetitions: `few` with JANUS_TEST_FEW, which is set on an emulated processor (ten times slower, a
+// hundred times where CPUs communicate) and in builds that only repeat the tests of another (tests/harness/gate.py).
 inline unsigned scaled(unsigned amount, unsigned few) {
   return environment_number("JANUS_TEST_FEW", 0) != 0 ? few : amount;
 }

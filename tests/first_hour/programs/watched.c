@@ -18,8 +18,7 @@ static void run_all(janus_task_fn fn, int count) {
   janus_nursery_destroy(nursery);
 }
 
-// --- Races
-// -------------------------------------------------------------------------------------------------------------
+// --- Races -----------------------------------------------------------------------------------------------------------
 
 __attribute__((noinline)) static int64_t add_without_order(void* arg) {
   (void)arg;
@@ -63,8 +62,7 @@ static void race_after_send(void) {
   janus_channel_release(channel);
 }
 
-// --- Correct programs
-// ----------------------------------------------------------------------------------------------------------
+// --- Correct programs ------------------------------------------------------------------------------------------------
 
 // Each task has frames where another task had some before, and memory that another task has freed.
 static int64_t leave_traces(void* arg) {
@@ -232,8 +230,7 @@ static void cancel_orders(void) {
   if (janus_nursery_await(nursery, NULL) != JANUS_CANCELLED) exit(9);
 }
 
-// --- Memory
-// ------------------------------------------------------------------------------------------------------------
+// --- Memory ----------------------------------------------------------------------------------------------------------
 
 __attribute__((noinline)) static int64_t overflow_task(void* arg) {
   (void)arg;
@@ -354,8 +351,7 @@ static void reallocate(void) {
   janus_free(aligned);
 }
 
-// --- Errors that are contained
-// -------------------------------------------------------------------------------------------------
+// --- Errors that are contained ---------------------------------------------------------------------------------------
 
 __attribute__((noinline)) static int64_t fault_task(void* arg) {
   (void)arg;
