@@ -19,8 +19,8 @@ const std::vector<std::uint32_t>* Slots::stored_to_source_of(const Instruction& 
   return slot == slots_.end() || !slot->second.is_private ? nullptr : &slot->second.stored;
 }
 
-// Records what the instruction stores in a variable. Any other use of a variable may pass its address on, so the
-// variable is not private then.
+// Records what the instruction stores in a variable. If a variable is used by anything else than a load or store of an
+// i64, except what only describes it, its address may be passed on, so it is not private then.
 void Slots::read(const Instruction& one) {
   const auto found = access(one);
   const bool is_store = tokens_.is_word(one.mnemonic, "store");

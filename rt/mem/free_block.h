@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/free_block.h — the contents of a free small block: the link of a list, with a seal by which a write after the
 // free is found before the link is followed; and the index of the block's tag, so that an allocation need not search
-// for it. In debug builds the rest is filled with a pattern, which is checked, too. docs/decisions/0020
+// for it. In debug builds the rest of its first kFilledBytes is filled with a pattern, which is checked, too.
+// docs/decisions/0020
 #pragma once
 
 #include <bit>

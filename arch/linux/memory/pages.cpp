@@ -20,8 +20,8 @@ void unmap(std::byte* pages, std::size_t bytes) noexcept {
 
 void discard(std::byte* pages, std::size_t bytes) noexcept {
   if (!failed(call_again(kMadvise, pages, bytes, kAdviseDontNeed))) return;
-  // That fails for locked pages (a host's mlockall). Linux 5.18 has another form for them; before, the code here
-  // unlocks them first.
+  // That fails for locked pages (a host's mlockall). Linux 5.18 has another form for them; on an older kernel
+  // they are unlocked first.
   if (!failed(call_again(kMadvise, pages, bytes, kAdviseDontNeedLocked))) return;
   call(kMunlock, pages, bytes);
   call_again(kMadvise, pages, bytes, kAdviseDontNeed);

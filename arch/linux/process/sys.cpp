@@ -43,9 +43,9 @@ bool is_unknown(long result) noexcept {
 
 }  // namespace
 
-// First tries to write without waiting, which is one system call for almost every descriptor. If the kernel cannot do
-// that (pipes and terminals before Linux 6.4), writes to a file at once, since files have room, and to anything else
-// once it has room: a page at most, since a pipe may have no more.
+// With kForever the kernel waits. Otherwise first tries to write without waiting, which is one system call for almost
+// every descriptor. If the kernel cannot do that (pipes and terminals before Linux 6.4), writes to a file at once, since
+// files have room, and to anything else once it has room: a page at most, since a pipe may have no more.
 long write(int fd, const void* bytes, std::size_t count, std::uint64_t until_ns) noexcept {
   if (until_ns == kForever) return call_again(kWrite, fd, bytes, count);
   const Range piece{const_cast<void*>(bytes), count};

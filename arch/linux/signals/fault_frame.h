@@ -11,8 +11,9 @@ namespace janus::kernel {
 
 [[nodiscard]] platform::Registers registers_of(const MachineContext& machine) noexcept;
 
-// Makes sigreturn resume at the Fault's resume_ip as after a call: DF, TF and AC clear, rdi the argument, mxcsr,
-// x87 and every vector register as at the start of the process. With keeps_registers: as after a jump.
+// Makes sigreturn resume at the Fault's resume_ip as after a call: rsp is resume_sp, rdi is resume_arg, rbp is 0; DF, TF
+// and AC are clear; mxcsr, x87 and every vector register are as at the start of the process. With keeps_registers only
+// rip is changed, as by a jump.
 void edit_frame(SignalFrame& frame, const platform::Fault& fault) noexcept;
 
 }  // namespace janus::kernel

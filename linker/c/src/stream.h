@@ -28,7 +28,7 @@ JANUS_C_INTERNAL int janus_stream_lock(FILE* file);
 JANUS_C_INTERNAL void janus_stream_unlock(FILE* file);
 
 // Call with the lock held. Drops the bytes that were read ahead and moves the kernel's position back to the stream's.
-// Returns 0, or -1 if the file has no position.
+// Returns 0. -1: the kernel did not move its position (a pipe has none), and the bytes are still there.
 JANUS_C_INTERNAL int janus_stream_forget_ahead(FILE* file);
 
 // Sets the stream's error mark and errno. Returns EOF, for the caller to return.

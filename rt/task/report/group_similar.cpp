@@ -23,8 +23,8 @@ struct Kind {
 constexpr unsigned kMaxKinds = kPagesBehindReport / sizeof(Kind) - 1;
 constexpr unsigned kShownBefore = 64;  // of any kind: so few need no groups
 constexpr unsigned kShownOfKind = 4;
-// A hash of what makes tasks similar. It need not resist deliberate collisions: a user who makes two kinds of tasks
-// collide only hides that user's own tasks.
+// A hash of what makes tasks similar. It need not resist deliberate collisions: a report then only counts tasks as
+// similar that are not.
 class Key {
  public:
   void add(std::uint64_t word) noexcept {
