@@ -15,11 +15,15 @@ namespace janus {
 template <typename T>
 using Atomic = std::atomic<T>;
 
+using arch::add_as_owner;
 using arch::cmp_acquire;
 using arch::cmp_relaxed;
 using arch::compiler_barrier;
+using arch::difference_relaxed;
 using arch::full_fence;
+using arch::is_less_relaxed;
 using arch::pause;
+using arch::subtract_as_owner;
 
 // A tuning constant: only speed depends on it, not correctness. `shipped` in the runtime; `in_model` in a model
 // (tests/models), whose programs are only a few steps long.

@@ -30,27 +30,22 @@ class alignas(kAccountLine) MemoryCache {
 
   // Owner only. Draws from the chunk. False: it is too small, and nothing has changed.
   [[nodiscard, gnu::always_inline]] bool draw_at_hand(std::uint64_t bytes) noexcept {
-    const std::int64_t used = used_.load(std::memory_order_relaxed);
-    const std::int64_t more = used + static_cast<std::int64_t>(bytes);
-    if (more > limit_.load(std::memory_order_relaxed)) [[unlikely]]
-      return false;
-    used_.store(more, std::memory_order_relaxed);
+    add_as_owner(used_, static_cast<std::int64_t>(bytes));
     compiler_barrier();  // partner: platform::heavy_fence() in RootMemory::recall_chunks()
-    if (more <= limit_.load(std::memory_order_relaxed)) [[likely]]
+    if (!is_less_relaxed(limit_, used_.load(std::memory_order_relaxed))) [[likely]]
       return true;
-    used_.store(used, std::memory_order_relaxed);
+    subtract_as_owner(used_, static_cast<std::int64_t>(bytes));
     return false;
   }
 
   // Owner only. Credits the chunk. False: the chunk must be cut (RootMemory::cut()).
   [[nodiscard, gnu::always_inline]] bool credit_at_hand(std::uint64_t bytes) noexcept {
-    const std::int64_t less = used_.load(std::memory_order_relaxed) - static_cast<std::int64_t>(bytes);
-    used_.store(less, std::memory_order_relaxed);
+    subtract_as_owner(used_, static_cast<std::int64_t>(bytes));
     compiler_barrier();  // partner: as in draw_at_hand()
     // Acquire: pairs with the release in RootMemory::recall_chunks(), so that most_ is at least as new as limit_.
     // During a recall the difference is negative; as an unsigned number it is larger than any most_.
-    const std::int64_t chunk = limit_.load(std::memory_order_acquire) - less;
-    return static_cast<std::uint64_t>(chunk) <= most_.load(std::memory_order_relaxed);
+    const std::int64_t chunk = difference_relaxed(limit_.load(std::memory_order_acquire), used_);
+    return !is_less_relaxed(most_, static_cast<std::uint64_t>(chunk));
   }
 
  private:

@@ -218,10 +218,10 @@ MISTAKES = [
             by="what_is_freed_is_offered_while_another_task_runs"),
 
     mistake("memory_cache", "no heavy fence", (CACHE, "  platform::heavy_fence();", "  ")),
-    mistake("memory_cache", "the owner does not look again after a draw", (CACHE_H, "    if (more <= limit_.load(std::memory_order_relaxed)) [[likely]]\n", "")),
+    mistake("memory_cache", "the owner does not look again after a draw", (CACHE_H, "    if (!is_less_relaxed(limit_, used_.load(std::memory_order_relaxed))) [[likely]]\n", "")),
     mistake("memory_cache", "the owner does not look again after a credit",
-            (CACHE_H, "    return static_cast<std::uint64_t>(chunk) <= most_.load(std::memory_order_relaxed);", "    (void)chunk;\n    return true;")),
-    mistake("memory_cache", "the owner keeps a draw that it makes again", (CACHE_H, "    used_.store(used, std::memory_order_relaxed);\n    return false;", "    return false;")),
+            (CACHE_H, "    return !is_less_relaxed(most_, static_cast<std::uint64_t>(chunk));", "    (void)chunk;\n    return true;")),
+    mistake("memory_cache", "the owner keeps a draw that it makes again", (CACHE_H, "    subtract_as_owner(used_, static_cast<std::int64_t>(bytes));\n    return false;", "    return false;")),
     mistake("memory_cache", "a recall does not stop the owner", (CACHE, "    cache->limit_.store(MemoryCache::kRecalled, std::memory_order_relaxed);\n", "")),
     mistake("memory_cache", "a recall believes a draw that will be taken back", (CACHE, "used < limit ? limit - used : 0;", "limit - used;")),
     mistake("memory_cache", "a recall lets the owner go on before the bound is lowered",

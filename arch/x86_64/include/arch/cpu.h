@@ -39,6 +39,11 @@ template <typename Word>
     asm volatile("addl %1, %0" : "+m"(word) : "er"(amount) : "cc");
 }
 
+// As add_as_owner(), but subtracts.
+[[gnu::always_inline]] inline void subtract_as_owner(std::atomic<std::int64_t>& word, std::int64_t amount) noexcept {
+  asm volatile("subq %1, %0" : "+m"(word) : "er"(amount) : "cc");
+}
+
 // Not ordered with other instructions, and slow in a virtual machine: never on a hot path.
 [[nodiscard, gnu::always_inline]] inline std::uint64_t rdtsc() noexcept {
   std::uint32_t low, high;

@@ -26,6 +26,26 @@ template <typename Word>
   return equal;
 }
 
+// `value` less `word`.
+[[nodiscard, gnu::always_inline]] inline std::int64_t difference_relaxed(
+    std::int64_t value, const std::atomic<std::int64_t>& word) noexcept {
+  asm volatile("subq %1, %0" : "+r"(value) : "m"(word) : "cc");
+  return value;
+}
+
+// Whether `word` is less than `value`. Does not order later accesses.
+template <typename Word>
+[[nodiscard, gnu::always_inline]] inline bool is_less_relaxed(const std::atomic<Word>& word,
+                                                              std::type_identity_t<Word> value) noexcept {
+  static_assert(sizeof(Word) == 8);
+  bool less;
+  if constexpr (std::is_signed_v<Word>)
+    asm volatile("cmpq %2, %1" : "=@ccl"(less) : "m"(word), "re"(value));
+  else
+    asm volatile("cmpq %2, %1" : "=@ccb"(less) : "m"(word), "re"(value));
+  return less;
+}
+
 // As cmp_relaxed(), with acquire order, which the processor keeps anyway.
 template <typename Word>
 [[nodiscard, gnu::always_inline]] inline bool cmp_acquire(const std::atomic<Word>& word,
@@ -33,6 +53,13 @@ template <typename Word>
   const bool equal = cmp_relaxed(word, value);
   std::atomic_signal_fence(std::memory_order_acquire);
   return equal;
+}
+
+// Whether `value` is less than the lower half of `word`. Takes no register for the word, even if others use it, too.
+[[nodiscard, gnu::always_inline]] inline bool is_less(std::uint32_t value, const std::uint64_t& word) noexcept {
+  bool less;
+  asm("cmpl %1, %2" : "=@ccb"(less) : "m"(word), "r"(value));
+  return less;
 }
 
 // Whether `word` is 0. Takes no register.

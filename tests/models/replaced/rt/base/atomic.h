@@ -90,6 +90,22 @@ template <typename Word>
 bool cmp_acquire(const Atomic<Word>& word, std::type_identity_t<Word> value) noexcept {
   return word.load(std::memory_order_acquire) == value;
 }
+template <typename Word>
+bool is_less_relaxed(const Atomic<Word>& word, std::type_identity_t<Word> value) noexcept {
+  return word.load(std::memory_order_relaxed) < value;
+}
+template <typename Word>
+Word difference_relaxed(std::type_identity_t<Word> value, const Atomic<Word>& word) noexcept {
+  return value - word.load(std::memory_order_relaxed);
+}
+template <typename Word>
+void subtract_as_owner(Atomic<Word>& word, std::type_identity_t<Word> amount) noexcept {
+  word.store(word.load(std::memory_order_relaxed) - amount, std::memory_order_relaxed);
+}
+template <typename Word>
+void add_as_owner(Atomic<Word>& word, std::type_identity_t<Word> amount) noexcept {
+  word.store(word.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+}
 inline void compiler_barrier() noexcept {}
 inline void full_fence() noexcept {
   model::fence();
