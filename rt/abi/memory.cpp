@@ -75,6 +75,14 @@ template <bool kIsCaged>
   if (Runtime* const runtime = runtime_or_own(nullptr, me)) release(*runtime, worker_in(*runtime, me), me.task, block);
 }
 
+// What was found comes in registers. Not inlined, so that janus_free saves none for the call.
+[[gnu::noinline]] void free_of_cage(void* block, Heap::List* list, Tag* its_tag,
+                                    const std::atomic<PageEntry>* its_entry, PageEntry entry,
+                                    std::uint64_t tag_index) noexcept {
+  if (!release_of_cage(current_worker(), block, {list, its_tag, its_entry, entry, tag_index})) [[unlikely]]
+    free_unusual(block);
+}
+
 }  // namespace
 
 }  // namespace janus
@@ -113,13 +121,12 @@ void janus_free(void* block) {
   if (!is_usual_caller()) [[unlikely]]
     return free_unusual(block);
   Worker& worker = current_worker();
-  std::size_t paid;
-  std::uint32_t payer;
-  const Released released = release_at_hand(worker, block, paid, payer);
+  Heap::AtHand found;
+  const Released released = release_at_hand(worker, block, found);
   if (released == Released::kUnusual) [[unlikely]]
     return free_unusual(block);
-  if (released == Released::kToCredit) [[unlikely]]
-    return credit_cage(*current_worker().runtime, &current_worker(), paid, payer);
+  if (released == Released::kOfCage) [[unlikely]]
+    return free_of_cage(block, found.list, found.its_tag, found.its_entry, found.entry, found.tag_index);
   if (released == Released::kToCut) [[unlikely]]
     return cut_chunk(current_worker());
 }

@@ -23,15 +23,18 @@ class FreeBlock {
   void relink(FreeBlock* next) noexcept { set(next, tag_index()); }
 
   // A write that did not depend on the block's address goes unnoticed once in 2^44 times.
-  [[nodiscard]] bool is_intact() const noexcept { return tag_index() >> kTagIndexBits == 0; }
+  [[nodiscard]] bool is_intact() const noexcept { return tag_index() < std::uint64_t{1} << kTagIndexBits; }
   // Precondition of next() and tag_index(): is_intact().
   [[nodiscard]] FreeBlock* next() const noexcept { return next_; }
   [[nodiscard]] std::uint64_t tag_index() const noexcept { return seal_ ^ mixed(); }
 
  private:
   [[nodiscard]] std::uint64_t mixed() const noexcept {
-    return std::rotl(address_of(next_), 24) ^ address_of(this) ^ 0x9ddfea08eb382d69u;
+    return std::rotl(address_of(next_), 24) ^ address_of(this) ^ kMark;
   }
+
+  // Fits an instruction, as a negative number of 32 bits.
+  static constexpr std::uint64_t kMark = 0xffff'ffff'eb38'2d69u;
 
   FreeBlock* next_;
   std::uint64_t seal_;

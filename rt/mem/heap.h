@@ -56,6 +56,12 @@ class alignas(arch::kCacheLine) HeapCache {
   static constexpr unsigned kKnownChunks = 32;
 
   [[nodiscard]] List& list_of(unsigned size_class) noexcept { return lists_[kind_of_class(size_class)]; }
+  // `scaled_kind`: times kClassScale. Compilers would divide and multiply.
+  [[nodiscard]] List& list_at(std::size_t scaled_kind) noexcept {
+    static_assert(sizeof(List) % kClassScale == 0);
+    std::byte* const lists = reinterpret_cast<std::byte*>(lists_);
+    return *reinterpret_cast<List*>(lists + scaled_kind * (sizeof(List) / kClassScale));
+  }
   List lists_[kLargeKind + 1] = {};  // by kind; those of kNoKind and kLargeKind stay zeroes
   CacheList<Heap, HeapCache>::Link link_;
   // Chunks of the heap that this cache has met in a free, at index (address / kChunkBytes) % kKnownChunks: the address
@@ -113,19 +119,28 @@ class Heap {
     return allocate(cache, plan, align, tag);
   }
 
-  // The usual case of allocate(), inlined and in two steps: look_at_hand() finds a small class's list, the first block
-  // of it and that block's tag, and changes nothing (nullptr: use allocate()); take_at_hand() takes that block.
+  // The usual case of allocate(), inlined and in two steps: look_at_hand() finds the list for `bytes`, at most
+  // kMaxTabled, the first block of it and that block's tag, and changes nothing (nullptr: use allocate()); take_at_hand()
+  // takes that block.
   using List = HeapCache::List;
-  [[nodiscard]] static FreeBlock* look_at_hand(HeapCache& cache, unsigned size_class, List*& list,
+  [[nodiscard]] static FreeBlock* look_at_hand(HeapCache& cache, std::size_t bytes, List*& list,
                                                Tag*& its_tag) noexcept;
   [[nodiscard]] static std::size_t bytes_of(const List& list) noexcept { return list.block_bytes; }
   static void* take_at_hand(List& list, FreeBlock* block, Tag* its_tag, std::uint32_t tag) noexcept {
     return take_first(list, block, its_tag, tag);
   }
-  // The usual case of free(), inlined: a user's small block, and a list with room. Stores the block's size and tag.
-  // False: it is not the usual case, and nothing has changed. Calls nothing, so that the caller need not save registers.
-  [[nodiscard]] static bool free_at_hand(HeapCache& cache, void* block, std::size_t& bytes,
-                                         std::uint32_t& tag) noexcept;
+  // The usual case of free(), inlined and in two steps, between which the caller looks at the tag: find_at_hand() finds a
+  // small block and a list with room, and changes nothing; free_found() frees the block if its tag is `tag`, a user's.
+  // False: use free(); nothing has changed. They call nothing, so that the caller need not save registers.
+  struct AtHand {
+    List* list;
+    Tag* its_tag;
+    const std::atomic<PageEntry>* its_entry;
+    PageEntry entry;  // its_entry's value when the block was found
+    std::uint64_t tag_index;
+  };
+  [[nodiscard]] static bool find_at_hand(HeapCache& cache, void* block, AtHand& found) noexcept;
+  [[nodiscard]] static bool free_found(const AtHand& found, void* block, std::uint32_t tag) noexcept;
 
   // The size and tag (account) of a block, or why it was refused.
   struct Found {
@@ -256,9 +271,9 @@ class Heap {
   return block;
 }
 
-[[gnu::always_inline]] inline FreeBlock* Heap::look_at_hand(HeapCache& cache, unsigned size_class, List*& list,
+[[gnu::always_inline]] inline FreeBlock* Heap::look_at_hand(HeapCache& cache, std::size_t bytes, List*& list,
                                                             Tag*& its_tag) noexcept {
-  list = arch::opaque(&cache.list_of(size_class));
+  list = arch::opaque(&cache.list_at(tabled_class_of(bytes) + kind_of_class(0) * kClassScale));
   return list->hot != nullptr ? look_at_first(*list, its_tag) : nullptr;
 }
 
@@ -289,35 +304,37 @@ class Heap {
   arch::add_as_owner(list.room, ~0u);
 }
 
-[[gnu::always_inline]] inline bool Heap::free_at_hand(HeapCache& cache, void* block, std::size_t& bytes,
-                                                      std::uint32_t& tag) noexcept {
+[[gnu::always_inline]] inline bool Heap::find_at_hand(HeapCache& cache, void* block, AtHand& found) noexcept {
   const std::uintptr_t last_byte = address_of(block) | (kChunkBytes - 1);
   if (cache.known_chunks_[last_byte / kChunkBytes % HeapCache::kKnownChunks] != last_byte) [[unlikely]] {
     if (cache.link_.pool == nullptr || !cache.link_.pool->pages_.owns(block)) return false;
     cache.known_chunks_[arch::opaque(last_byte) / kChunkBytes % HeapCache::kKnownChunks] = last_byte;
   }
   // As find_block() does it.
-  HeapChunk* const chunk = chunk_of(block);
+  HeapChunk* const chunk = chunk_before(last_byte);
   const std::atomic<PageEntry>& its_entry = chunk->entries[page_of(block)];
   const PageEntry entry = its_entry.load(std::memory_order_relaxed);
-  List& list = *arch::opaque(&cache.lists_[entry.kind()]);
+  List& list = *arch::opaque(&cache.list_at(entry.scaled_kind()));
   const std::uint64_t product = offset_in_span(block, entry) * list.reciprocal;
-  if (static_cast<std::uint32_t>(product) >= static_cast<std::uint32_t>(list.reciprocal) || product >= list.end ||
+  if (!arch::is_less(static_cast<std::uint32_t>(product), list.reciprocal) || product >= list.end ||
       arch::cmp_relaxed(list.room, 0u)) [[unlikely]]
     return false;
   const std::uint64_t tag_index = (entry.first_byte() >> list.tag_shift) + list.tag_offset + (product >> 32);
-  Tag& its_tag = tag_at(chunk, tag_index);
-  tag = its_tag.load(std::memory_order_relaxed);
-  if (holder_of(tag) != Holder::kUser || !its_tag.compare_exchange_strong(tag, kFreeTag, std::memory_order_relaxed))
-      [[unlikely]]
+  // The chunk's address from the last byte's again takes no instruction.
+  found = {&list, &tag_at(chunk_before(arch::opaque(last_byte)), tag_index), &its_entry, entry, tag_index};
+  return true;
+}
+
+[[gnu::always_inline]] inline bool Heap::free_found(const AtHand& found, void* block, std::uint32_t tag) noexcept {
+  std::uint32_t expected = tag;
+  if (!found.its_tag->compare_exchange_strong(expected, kFreeTag, std::memory_order_relaxed)) [[unlikely]]
     return false;
-  if (!arch::cmp_relaxed(its_entry, entry)) [[unlikely]] {  // as restore_tag()
+  if (!arch::cmp_relaxed(*found.its_entry, found.entry)) [[unlikely]] {  // as restore_tag()
     std::uint32_t free = kFreeTag;
-    (void)its_tag.compare_exchange_strong(free, tag, std::memory_order_relaxed);
+    (void)found.its_tag->compare_exchange_strong(free, tag ^ arch::opaque(0u), std::memory_order_relaxed);
     return false;
   }
-  bytes = list.block_bytes;
-  push(list, block, tag_index);
+  push(*found.list, block, found.tag_index);
   return true;
 }
 

@@ -60,17 +60,22 @@ struct Span {
 class PageEntry {
  public:
   constexpr PageEntry() = default;
-  constexpr PageEntry(unsigned first_page, unsigned kind) : bits_(first_page << kPageShift | kind) {}
+  constexpr PageEntry(unsigned first_page, unsigned kind) : bits_(first_page << kPageShift | kind << kKindShift) {}
   [[nodiscard]] constexpr unsigned first_page() const noexcept { return bits_ >> kPageShift; }
-  [[nodiscard]] constexpr unsigned kind() const noexcept { return bits_ % kPageBytes; }
-  [[nodiscard]] constexpr std::uint32_t first_byte() const noexcept { return bits_ - kind(); }  // offset in the chunk
+  [[nodiscard]] constexpr unsigned kind() const noexcept { return bits_ % kPageBytes >> kKindShift; }
+  [[nodiscard]] constexpr unsigned scaled_kind() const noexcept { return bits_ % kPageBytes; }  // times kClassScale
+  // The span's offset in the chunk.
+  [[nodiscard]] constexpr std::uint32_t first_byte() const noexcept { return bits_ & ~std::uint32_t{kPageBytes - 1}; }
   [[nodiscard]] constexpr bool operator==(const PageEntry&) const = default;
 
  private:
+  static constexpr unsigned kKindShift = 3;
+  static_assert(1u << kKindShift == kClassScale);
   std::uint32_t bits_ = 0;
 };
 inline constexpr unsigned kNoKind = 0;
 inline constexpr unsigned kLargeKind = kSizeClasses + 1;  // one block of whole pages
+static_assert(kLargeKind * kClassScale < kPageBytes);
 [[nodiscard]] constexpr unsigned kind_of_class(unsigned size_class) noexcept {
   return size_class + 1;
 }
@@ -213,6 +218,9 @@ static_assert(span_detail::are_starts_exact(kSpanShapes));
 
 [[nodiscard]] inline HeapChunk* chunk_of(const void* address) noexcept {
   return reinterpret_cast<HeapChunk*>(round_down(address_of(address), kChunkBytes));
+}
+[[nodiscard]] inline HeapChunk* chunk_before(std::uintptr_t last_byte) noexcept {
+  return reinterpret_cast<HeapChunk*>(last_byte - (kChunkBytes - 1));
 }
 [[nodiscard]] inline unsigned page_of(const void* address) noexcept {
   return (address_of(address) >> kPageShift) % kChunkPages;

@@ -30,11 +30,9 @@ struct AtHand {
 };
 
 bool free_at_hand(HeapCache& cache, void* block, std::size_t bytes, std::uint32_t with_tag = kTag) {
-  std::size_t freed = 0;
-  std::uint32_t tag = 0;
-  if (!Heap::free_at_hand(cache, block, freed, tag)) return false;
-  CHECK_EQ(freed, bytes);
-  CHECK_EQ(tag, with_tag);
+  Heap::AtHand found;
+  if (!Heap::find_at_hand(cache, block, found) || !Heap::free_found(found, block, with_tag)) return false;
+  CHECK_EQ(Heap::bytes_of(*found.list), bytes);
   return true;
 }
 

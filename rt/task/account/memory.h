@@ -33,7 +33,7 @@ template <bool kIsCaged>
   if (bytes > kMaxTabled) __builtin_unreachable();
   Heap::List* list;
   Tag* its_tag;
-  FreeBlock* const block = Heap::look_at_hand(worker.heap, size_class_of(bytes), list, its_tag);
+  FreeBlock* const block = Heap::look_at_hand(worker.heap, bytes, list, its_tag);
   if (block == nullptr) [[unlikely]]
     return nullptr;
   const std::size_t paid = Heap::bytes_of(*list);
@@ -41,23 +41,33 @@ template <bool kIsCaged>
     return nullptr;
   return Heap::take_at_hand(*list, block, its_tag, kIsCaged ? task.account->index() : kRootIndex);
 }
-// release_at_hand(): a user's small block, and the worker's cache has room. If it returns kToCredit, the caller must call
-// credit_cage() with `paid` and `payer`; kToCut: cut_chunk(). This way nothing is called here, and the caller saves no
-// registers.
-enum class Released : std::uint8_t { kWhole, kToCut, kToCredit, kUnusual };
-[[gnu::always_inline]] inline Released release_at_hand(Worker& worker, void* block, std::size_t& paid,
-                                                       std::uint32_t& payer) noexcept {
-  if (!Heap::kHasPages || !Heap::free_at_hand(worker.heap, block, paid, payer)) [[unlikely]]
-    return Released::kUnusual;
-  if (payer != kRootIndex) [[unlikely]]
-    return Released::kToCredit;
-  // Asked for anew, since a register less to keep is fewer to save.
-  return current_worker().memory.credit_at_hand(paid) ? Released::kWhole : Released::kToCut;
-}
-void cut_chunk(Worker& worker) noexcept;
 // Credits the account below the root that has paid for a block. `worker`: the caller's; nullptr: it has none in that
 // runtime.
 void credit_cage(Runtime& runtime, Worker* worker, std::size_t paid, std::uint32_t payer) noexcept;
+
+// release_at_hand(): a user's small block, and the worker's cache has room. If it returns kOfCage, the root has not paid
+// for the block, and the caller must call release_of_cage() with what was found; kToCut: cut_chunk(). This way nothing is
+// called here, and the caller saves no registers.
+enum class Released : std::uint8_t { kWhole, kToCut, kOfCage, kUnusual };
+[[gnu::always_inline]] inline Released release_at_hand(Worker& worker, void* block, Heap::AtHand& found) noexcept {
+  if (!Heap::kHasPages || !Heap::find_at_hand(worker.heap, block, found)) [[unlikely]]
+    return Released::kUnusual;
+  if (!arch::cmp_relaxed(*found.its_tag, kRootIndex)) [[unlikely]]
+    return Released::kOfCage;
+  if (!Heap::free_found(found, block, kRootIndex)) [[unlikely]]
+    return Released::kUnusual;
+  // Asked for anew, since a register less to keep is fewer to save.
+  return current_worker().memory.credit_at_hand(Heap::bytes_of(*found.list)) ? Released::kWhole : Released::kToCut;
+}
+// False: it is not a block that an account below the root has paid for, and nothing has changed.
+[[gnu::always_inline]] inline bool release_of_cage(Worker& worker, void* block, const Heap::AtHand& found) noexcept {
+  const std::uint32_t payer = found.its_tag->load(std::memory_order_relaxed);
+  if (holder_of(payer) != Holder::kUser || !Heap::free_found(found, block, payer)) [[unlikely]]
+    return false;
+  credit_cage(*worker.runtime, &worker, Heap::bytes_of(*found.list), payer);
+  return true;
+}
+void cut_chunk(Worker& worker) noexcept;
 
 // As allocate(), for a block that the runtime holds on the task's behalf, so that no user can free it.
 OrError<void*> allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes) noexcept;
