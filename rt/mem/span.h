@@ -122,6 +122,9 @@ namespace span_detail {
 
 inline constexpr std::size_t kMinSpanPages = 16, kMaxSpanPages = 64;
 inline constexpr std::size_t kBatchBytes = 16384;
+// Of blocks that janus_alloc and janus_free serve without a call: tasks allocate and free these in any order, and each
+// batch that changes hands meanwhile is a branch that the processor did not predict.
+inline constexpr std::size_t kTabledBatchBytes = 32768;
 inline constexpr std::size_t kMinBatch = 2, kMaxBatch = 64;
 inline constexpr std::size_t kKeptBytes = std::size_t{256} << 10;
 
@@ -146,7 +149,7 @@ constexpr std::size_t kept_for(std::size_t batch_bytes) noexcept {
 }
 
 constexpr std::size_t batch_for(std::size_t block) noexcept {
-  const std::size_t fitting = kBatchBytes / block;
+  const std::size_t fitting = (block <= kMaxTabled ? kTabledBatchBytes : kBatchBytes) / block;
   return fitting < kMinBatch ? kMinBatch : fitting > kMaxBatch ? kMaxBatch : fitting;
 }
 
