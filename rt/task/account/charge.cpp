@@ -9,7 +9,7 @@
 #include "rt/task/wait/ancestry.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/slice.h"
-#include "rt/task/wait/wait.h"
+#include "rt/task/wait/block.h"
 #include "rt/task/wait/yield.h"
 
 namespace janus {

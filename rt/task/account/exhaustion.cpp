@@ -3,7 +3,7 @@
 #include "rt/task/account/exhaustion.h"
 
 #include "rt/task/wait/cancel.h"
-#include "rt/task/wait/wait.h"
+#include "rt/task/wait/block.h"
 #include "rt/task/wait/wake.h"
 
 namespace janus {

@@ -6,7 +6,7 @@
 #include "rt/sched/path.h"
 #include "rt/task/record/channel.h"
 #include "rt/task/record/runtime.h"
-#include "rt/task/wait/wait.h"
+#include "rt/task/wait/block.h"
 #include "rt/task/wait/wake.h"
 
 namespace janus {

@@ -13,7 +13,7 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/children.h"
 #include "rt/task/wait/user_memory.h"
-#include "rt/task/wait/wait.h"
+#include "rt/task/wait/block.h"
 #include "rt/task/wait/yield.h"
 
 namespace janus {

@@ -13,7 +13,7 @@
 #include "rt/task/account/memory.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/cancel.h"
-#include "rt/task/wait/wait.h"
+#include "rt/task/wait/block.h"
 #include "rt/task/wait/wake.h"
 
 namespace janus {

@@ -9,7 +9,7 @@
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/children.h"
 #include "rt/task/wait/user_memory.h"
-#include "rt/task/wait/wait.h"
+#include "rt/task/wait/block.h"
 #include "rt/task/wait/wake.h"
 
 namespace janus {

@@ -10,7 +10,7 @@
 #include "rt/task/run/run.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/children.h"
-#include "rt/task/wait/wait.h"
+#include "rt/task/wait/block.h"
 #include "rt/task/wait/wake.h"
 #include "rt/task/wait/yield.h"
 

@@ -10,7 +10,7 @@
 #include "rt/task/record/nursery.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/room_bell.h"
-#include "rt/task/wait/wait.h"
+#include "rt/task/wait/block.h"
 
 namespace janus {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/wake.h — waking a task that waits (rt/task/wait/wait.h). docs/decisions/0089
+// rt/task/wait/wake.h — waking a task that waits (rt/task/wait/block.h). docs/decisions/0089
 #pragma once
 
 #include "rt/task/record/task.h"

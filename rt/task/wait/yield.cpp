@@ -5,7 +5,7 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/children.h"
 #include "rt/task/wait/slice.h"
-#include "rt/task/wait/wait.h"
+#include "rt/task/wait/block.h"
 
 namespace janus {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// replaced/rt/task/wait/wait.h — replaces rt/task/wait/wait.h (see replaced/rt/task/record/runtime.h): the same steps,
+// replaced/rt/task/wait/block.h — replaces rt/task/wait/block.h (see replaced/rt/task/record/runtime.h): the same steps,
 // in the same order, by a thread that does not switch stacks.
 #pragma once
 

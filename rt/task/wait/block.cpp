@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/wait.cpp — stopping and resuming a task, for all blocking calls.
-#include "rt/task/wait/wait.h"
+// rt/task/wait/block.cpp — stopping and resuming a task, for all blocking calls.
+#include "rt/task/wait/block.h"
 
 #include "rt/task/record/channel.h"
 #include "rt/task/record/nursery.h"

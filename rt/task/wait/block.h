@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/wait.h — stopping and resuming a task, for all blocking calls. docs/decisions/0071
+// rt/task/wait/block.h — stopping and resuming a task, for all blocking calls. docs/decisions/0071
 #pragma once
 
 #include "rt/base/biased_lock.h"
