@@ -229,20 +229,22 @@ class Runtime:
             return f'runs task {task.inner.id} in place of waiting for it'
         if task.worker is not None:
             return f'runs on worker {task.worker[0]}'
-        if task.state == at['state.blocked']:
-            if task.joins is not None:
-                return f'waits for {self.label(task.joins)} to end'
+        if task.state == at['waits_for.task'] and task.joins is not None:
+            return f'waits for {self.label(task.joins)} to end'
+        if task.state in (at['waits_for.task'], at['waits_for.children']):
             nursery = self.awaited_by(task)
             return f'waits for nursery {nursery.name} to end' if nursery is not None else 'waits for tasks to end'
-        if task.state == at['state.at_channel']:
+        if task.state == at['waits_for.channel']:
             channel = read(task.waits_at, at['channel.bytes'])
             return (f"waits at channel {word_in(channel, at['channel.handle']):#x} ({word_in(channel, at['channel.count'])} of "
                     f"{word_in(channel, at['channel.capacity'])})")
-        if task.state == at['state.parked']:
+        if task.state == at['waits_for.token']:
             return 'is parked'
-        if task.state == at['state.exhausted']:
+        if task.state == at['waits_for.budget']:
             return 'waits for a recharge'
-        if task.state == at['state.awaits_lock']:
+        if task.state == at['waits_for.foreign']:
+            return 'waits at a channel'
+        if task.state in (at['waits_for.lock'], at['waits_for.room']):
             return 'waits for a static or a descriptor'
         return 'is ready'
 

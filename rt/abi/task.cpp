@@ -33,15 +33,8 @@ bool may_destroy(void (*function)(void*)) noexcept {
 }
 
 int view_of(TaskState state) noexcept {
-  switch (state) {
-    case TaskState::kParked:
-    case TaskState::kNesting:
-    case TaskState::kAtChannel:
-    case TaskState::kAwaitsLock:
-      return JANUS_TASK_BLOCKED;
-    default:
-      return static_cast<int>(state);
-  }
+  if (state == waits_for(WaitReason::kBudget)) return JANUS_TASK_BUDGET_EXHAUSTED;
+  return is_waiting(state) || state == TaskState::kNesting ? JANUS_TASK_BLOCKED : static_cast<int>(state);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ using janus::NurseryWord;
 using janus::Recharge;
 using janus::Scheduler;
 using janus::Task;
-using janus::TaskState;
+using janus::WaitReason;
 using janus::model::Fences;
 using janus::model::require;
 
@@ -148,7 +148,7 @@ struct BudgetWaitWorld {
     }
   }
   bool has_ended(unsigned i) const { return (ended.load() & 1u << i) != 0; }
-  bool waits_or_ended(unsigned i) const { return state_of(tasks[i]) == TaskState::kExhausted || has_ended(i); }
+  bool waits_or_ended(unsigned i) const { return state_of(tasks[i]) == janus::waits_for(WaitReason::kBudget) || has_ended(i); }
 
   void run_other() {
     for (const char* what = program.other; *what != '\0'; ++what) {

@@ -25,6 +25,7 @@ LOCAL = "rt/task/account/local_key.h"
 IDLE, PARKER = "rt/sched/idle.h", "rt/sched/parker.h"
 ACCOUNT, CACHE, CACHE_H = "rt/budget/account_words.cpp", "rt/budget/root_memory.cpp", "rt/budget/memory_cache.h"
 EXHAUSTION = "rt/task/account/exhaustion.cpp"
+WAIT = "rt/task/wait/wait.h"
 ACCOUNT_H, ACCOUNTS_H, UNSERVED = "rt/budget/account.h", "rt/budget/accounts.h", "rt/budget/account_unserved.cpp"
 ACCOUNTS = [ACCOUNT, CACHE, "rt/budget/pool_charge.cpp", "rt/budget/accounts.cpp",
             *(f"rt/budget/account_{part}.cpp" for part in ("unserved", "table", "record", "recharge"))]
@@ -192,8 +193,8 @@ MISTAKES = [
             (ACCOUNT, "    if (account->left_[static_cast<unsigned>(Component::kOps)].load(std::memory_order_seq_cst) == 0) return;\n", "    return;\n")),
 
     mistake("budget_wait", "the lock is released before the task waits",
-            (EXHAUSTION, "    has_stack = block(", "    queue.lock.unlock();\n    has_stack = block("),
-            (EXHAUSTION, "static_cast<decltype(AccountQueue::lock)*>(lock)->unlock();", "(void)lock;"), by="a_recharge_from_outside_serves_a_wait_and_none_ends_before_it"),
+            (WAIT, "      has_stack = block(self, awaited.reason(), []", "      awaited.unlock(), has_stack = block(self, awaited.reason(), []"),
+            (WAIT, "static_cast<T*>(it)->unlock();", "(void)it;"), by="a_recharge_from_outside_serves_a_wait_and_none_ends_before_it"),
     mistake("budget_wait", "a wait for a recharge from outside ends before its opener awaits",
             (EXHAUSTION, "if (owner == nullptr) return is_awaited || runtime.options.is_program;", "if (owner == nullptr) return true;"),
             by="a_recharge_from_outside_serves_a_wait_and_none_ends_before_it"),
@@ -214,7 +215,7 @@ MISTAKES = [
             (EXHAUSTION, "            runtime.accounts.list_unserved(account);\n          continue;", "            (void)0;\n          continue;"),
             by="what_is_freed_is_offered_while_another_task_runs"),
     mistake("budget_wait", "a wait that ends does not let the next one look",
-            (EXHAUSTION, "    runtime.accounts.list_unserved(account);\n  queue.lock.unlock();", "    (void)0;\n  queue.lock.unlock();"),
+            (EXHAUSTION, "if (!others().is_empty()) runtime.accounts.list_unserved(account);", ";"),
             by="what_is_freed_is_offered_while_another_task_runs"),
 
     mistake("memory_cache", "no heavy fence", (CACHE, "  platform::heavy_fence();", "  ")),

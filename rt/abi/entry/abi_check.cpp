@@ -59,8 +59,7 @@ static_assert(same(Cause::kSignal, JANUS_CAUSE_SIGNAL));
 static_assert(same(Cause::kSupervisor, JANUS_CAUSE_SUPERVISOR));
 
 static_assert(same(TaskState::kCreated, JANUS_TASK_CREATED) && same(TaskState::kReady, JANUS_TASK_READY));
-static_assert(same(TaskState::kRunning, JANUS_TASK_RUNNING) && same(TaskState::kBlocked, JANUS_TASK_BLOCKED));
-static_assert(same(TaskState::kExhausted, JANUS_TASK_BUDGET_EXHAUSTED));
+static_assert(same(TaskState::kRunning, JANUS_TASK_RUNNING));
 static_assert(same(TaskState::kCompleted, JANUS_TASK_COMPLETED) && same(TaskState::kFailed, JANUS_TASK_FAILED));
 static_assert(same(TaskState::kCancelled, JANUS_TASK_CANCELLED));
 

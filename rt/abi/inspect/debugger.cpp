@@ -82,11 +82,14 @@ struct DebuggerLayout {
         {"join.next", offsetof(Join, next)},
         {"join.joiner", offsetof(Join, joiner)},
 
-        {"state.blocked", static_cast<unsigned>(TaskState::kBlocked)},
-        {"state.exhausted", static_cast<unsigned>(TaskState::kExhausted)},
-        {"state.parked", static_cast<unsigned>(TaskState::kParked)},
-        {"state.at_channel", static_cast<unsigned>(TaskState::kAtChannel)},
-        {"state.awaits_lock", static_cast<unsigned>(TaskState::kAwaitsLock)},
+        {"waits_for.channel", static_cast<unsigned>(waits_for(WaitReason::kChannel))},
+        {"waits_for.foreign", static_cast<unsigned>(waits_for(WaitReason::kForeignChannel))},
+        {"waits_for.token", static_cast<unsigned>(waits_for(WaitReason::kToken))},
+        {"waits_for.budget", static_cast<unsigned>(waits_for(WaitReason::kBudget))},
+        {"waits_for.task", static_cast<unsigned>(waits_for(WaitReason::kTask))},
+        {"waits_for.children", static_cast<unsigned>(waits_for(WaitReason::kChildren))},
+        {"waits_for.lock", static_cast<unsigned>(waits_for(WaitReason::kLock))},
+        {"waits_for.room", static_cast<unsigned>(waits_for(WaitReason::kRoom))},
 
         // A suspended task's callee-saved registers. The address to resume at is on top of its stack.
         {"suspension.sp", offsetof(Suspension, context) + offsetof(arch::Context, sp)},

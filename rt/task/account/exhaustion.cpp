@@ -3,7 +3,7 @@
 #include "rt/task/account/exhaustion.h"
 
 #include "rt/task/wait/cancel.h"
-#include "rt/task/wait/block.h"
+#include "rt/task/wait/wait.h"
 #include "rt/task/wait/wake.h"
 
 namespace janus {
@@ -65,7 +65,7 @@ bool serve(Runtime& runtime, Worker* worker, std::uint32_t first, std::uint32_t 
         if (wait.looks_itself) {
           // A task that cannot be woken here is either about to wait, so the account must stay listed, or already
           // woken, and will look at the account itself.
-          if (how == Serving::kInOrder && !wake(worker, *wait.task, TaskState::kExhausted) &&
+          if (how == Serving::kInOrder && !wake(worker, *wait.task, WaitReason::kBudget) &&
               state_of(*wait.task) != TaskState::kReady)
             runtime.accounts.list_unserved(account);
           continue;
@@ -73,7 +73,7 @@ bool serve(Runtime& runtime, Worker* worker, std::uint32_t first, std::uint32_t 
         if (draw_for(runtime, account, wait)) {
           queue.leave(wait);
           wait.is_served = true;
-          any |= wake(worker, *wait.task, TaskState::kExhausted);
+          any |= wake(worker, *wait.task, WaitReason::kBudget);
         } else if (how == Serving::kInOrder) {
           break;
         }
@@ -130,7 +130,7 @@ bool end_chosen(Worker* worker, const CompactList<AccountWait>& waits) noexcept 
     each = waits.after(each);
     if (!wait.is_chosen) continue;
     wait.is_unrechargeable = true;
-    any |= wake(worker, *wait.task, TaskState::kExhausted);
+    any |= wake(worker, *wait.task, WaitReason::kBudget);
   }
   return any;
 }
@@ -162,38 +162,53 @@ bool visit_queues(Runtime& runtime, Visit visit) noexcept {
     queue.leave(wait);
 }
 
+// A recharge of the account of the task's nursery, or what its own account gets.
+struct AwaitedRecharge : Awaited {
+  Runtime& runtime;
+  Account* const account;
+  AccountQueue& queue;
+  Exhausted wait;
+
+  AwaitedRecharge(Task& task, Component component, std::uint64_t amount) noexcept
+      : runtime(*task.nursery->runtime),
+        account(task.nursery->account),
+        queue(runtime.accounts.queue(account)),
+        wait{{{}, component, amount}, &task, false, false, false, false} {}
+  static constexpr WaitReason reason() noexcept { return WaitReason::kBudget; }
+  CompactList<AccountWait>& others() const noexcept { return queue.waits[static_cast<unsigned>(wait.component)]; }
+
+  // No task overtakes earlier waiters; but amounts in an account of its own are for this task alone.
+  bool is_over() noexcept {
+    if (wait.is_served) return true;
+    const bool is_first = others().front() == &wait;
+    wait.is_served =
+        is_first ? draw_for(runtime, account, wait) : wait.task->account != account && draw_own(runtime, wait);
+    return wait.is_served || wait.is_unrechargeable;
+  }
+  void lock() const noexcept { queue.lock.lock(); }
+  void unlock() const noexcept { queue.lock.unlock(); }
+  void leave() noexcept {
+    if (wait.is_linked()) queue.leave(wait);
+    if (!others().is_empty()) runtime.accounts.list_unserved(account);  // there may be enough for the next one
+  }
+};
+
 Recharge wait_for_recharge(Task& task, Component component, std::uint64_t amount) noexcept {
-  Runtime& runtime = *task.nursery->runtime;
-  Account* const account = task.nursery->account;
-  AccountQueue& queue = runtime.accounts.queue(account);
-  Exhausted wait{{{}, component, amount}, &task, false, false, false, false};
+  AwaitedRecharge awaited(task, component, amount);
+  Runtime& runtime = awaited.runtime;
+  Exhausted& wait = awaited.wait;
   Exhausted own_wait{{{}, component, amount}, &task, true, false, false, false};
   change_own(runtime, own_wait, true);
-  queue.lock.lock();
-  queue.enter(wait);
+  awaited.lock();
+  awaited.queue.enter(wait);
   runtime.exhausted.fetch_add(1, std::memory_order_relaxed);
-  bool has_stack = true;
-  while (!wait.is_served) {
-    // No task overtakes earlier waiters; but amounts in an account of its own are for this task alone.
-    const bool is_first = queue.waits[static_cast<unsigned>(component)].front() == &wait;
-    wait.is_served = is_first ? draw_for(runtime, account, wait) : task.account != account && draw_own(runtime, wait);
-    if (wait.is_served || wait.is_unrechargeable || is_cancelled(task)) break;
-    has_stack = block(
-        task, TaskState::kExhausted,
-        [](Task&, void* lock) { static_cast<decltype(AccountQueue::lock)*>(lock)->unlock(); }, &queue.lock);
-    if (!has_stack) break;
-    queue.lock.lock();
-  }
-  if (wait.is_linked()) queue.leave(wait);
-  if (!queue.waits[static_cast<unsigned>(component)].is_empty())  // there may be enough for the next one
-    runtime.accounts.list_unserved(account);
-  queue.lock.unlock();
+  const WaitEnd end = janus::wait(task, awaited);
   change_own(runtime, own_wait, false);
   runtime.exhausted.fetch_sub(1, std::memory_order_relaxed);
   if (wait.is_served) return Recharge::kDrawn;
   // The account keeps the part of the debt that was not paid.
   if (component == Component::kOps) runtime.accounts.owe(task.account, wait.amount);
-  return wait.is_unrechargeable || !has_stack ? Recharge::kNever : Recharge::kCancelled;
+  return end == WaitEnd::kCancelled ? Recharge::kCancelled : Recharge::kNever;
 }
 
 void serve_unserved(Runtime& runtime, Worker* worker) noexcept {

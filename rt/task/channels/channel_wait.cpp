@@ -16,7 +16,7 @@ void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status
   if (end_wait<Path::kGeneral>(wait, status))
     push_ready(worker, task);
   else if (is_foreign)
-    (void)wake(nullptr, task, TaskState::kBlocked);
+    (void)wake(nullptr, task, WaitReason::kForeignChannel);
 }
 
 namespace {
@@ -94,14 +94,6 @@ unsigned wake_leaving(Worker* worker, Channel& channel, unsigned most) noexcept 
   Scheduler::begin_slice_of_group(*worker_, task != nullptr ? task->group : 0);
 }
 
-[[gnu::noinline, gnu::cold]] int give_up_wait(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold,
-                                              int reason) noexcept {
-  List<ChannelWait>::remove(&wait);
-  channel.lock.unlock(owner_in(channel, &current_worker()), hold);
-  if (reason == kCancelledCode) (void)sees_cancel(self);  // passes the cancel on; must hold no lock
-  return reason;
-}
-
 namespace {
 
 // Called by a task that was woken with kLookAgain: wakes some of the other waiters. If the channel's last reference is
@@ -127,34 +119,32 @@ int result_of(Channel& channel, const ChannelWait& wait, ChannelWait::Status sta
   return status == ChannelWait::Status::kClosed ? kErrorClosed : 0;
 }
 
-// Leaves the stack, and then releases the lock. False: there is no stack to go on with.
-bool leave(Channel& channel, Task& self, const ChannelWait& wait, BiasedLock::Hold hold) noexcept {
-  if (!wait.is_foreign) return block_at<Path::kGeneral>(channel, self, hold);
-  return block(
-      self, TaskState::kBlocked,
-      [](Task&, void* what) { static_cast<Channel*>(what)->lock.unlock(nullptr, BiasedLock::Hold::kPlain); }, &channel);
-}
+struct AwaitedPartner : Awaited {
+  Channel& channel;
+  ChannelWait& its;
+  BiasedLock::Hold hold;
 
-// Whether the wait is over, and its result, without the lock, since mostly it is. False also if only the lock can tell.
-bool is_over(Channel& channel, const ChannelWait& wait, int& result) noexcept {
-  const ChannelWait::Status status = wait.status.load(std::memory_order_acquire);
-  if (status == ChannelWait::Status::kWaiting || wait.is_foreign) return false;
-  result = result_of(channel, wait, status);
-  return true;
-}
+  AwaitedPartner(Channel& at, ChannelWait& own, BiasedLock::Hold held) noexcept : channel(at), its(own), hold(held) {}
+  WaitReason reason() const noexcept { return its.is_foreign ? WaitReason::kForeignChannel : WaitReason::kChannel; }
+  bool is_over() const noexcept { return its.status.load(std::memory_order_acquire) != ChannelWait::Status::kWaiting; }
+  // A foreign task is woken under the lock, by a thread that goes on to read the task.
+  bool is_over_at_a_glance() const noexcept { return !its.is_foreign && is_over(); }
+  LockOwner* owner() const noexcept { return owner_in(channel, &current_worker()); }
+  void lock() noexcept { hold = channel.lock.lock_as_guest(owner()); }  // the channel may have ended
+  void unlock() const noexcept { channel.lock.unlock(owner(), hold); }
+  void leave() const noexcept {
+    if (!is_over()) List<ChannelWait>::remove(&its);
+  }
+};
 
 // Called under the lock, which it releases. Waits until served, closed or cancelled.
-[[gnu::noinline]] int wait_locked(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold) noexcept {
-  int result = 0;
-  while (wait.status.load(std::memory_order_relaxed) == ChannelWait::Status::kWaiting) {
-    if (is_cancelled(self)) return give_up_wait(channel, self, wait, hold, kCancelledCode);
-    if (!leave(channel, self, wait, hold)) return give_up_wait(channel, self, wait, hold, kErrorNoMemory);
-    if (is_over(channel, wait, result)) [[likely]]
-      return result;
-    hold = channel.lock.lock_as_guest(owner_in(channel, &current_worker()));  // the channel may have ended
-  }
-  channel.lock.unlock(owner_in(channel, &current_worker()), hold);
-  return result_of(channel, wait, wait.status.load(std::memory_order_relaxed));
+[[gnu::noinline]] int wait_locked(Channel& channel, Task& self, ChannelWait& its, BiasedLock::Hold hold) noexcept {
+  std::atomic_ref(self.waits_at).store(&channel, std::memory_order_relaxed);
+  AwaitedPartner awaited(channel, its, hold);
+  const WaitEnd end = wait(self, awaited);
+  if (end != WaitEnd::kOver) [[unlikely]]
+    return result_of(end, self);
+  return result_of(channel, its, its.status.load(std::memory_order_relaxed));
 }
 
 }  // namespace
@@ -167,8 +157,8 @@ int wait_at(Channel& channel, Task& self, List<ChannelWait>& queue, void* data, 
 }
 
 int wait_on(Channel& channel, Task& self, ChannelWait& wait) noexcept {
-  int result = 0;
-  if (is_over(channel, wait, result)) return result;
+  const ChannelWait::Status status = wait.status.load(std::memory_order_acquire);
+  if (status != ChannelWait::Status::kWaiting) return result_of(channel, wait, status);
   return wait_locked(channel, self, wait, channel.lock.lock_as_guest(owner_in(channel, &current_worker())));
 }
 

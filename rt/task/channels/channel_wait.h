@@ -6,7 +6,7 @@
 #include "rt/sched/path.h"
 #include "rt/task/record/channel.h"
 #include "rt/task/record/runtime.h"
-#include "rt/task/wait/block.h"
+#include "rt/task/wait/wait.h"
 #include "rt/task/wait/wake.h"
 
 namespace janus {
@@ -31,7 +31,7 @@ struct ChannelWait : ListLink<> {
 
 // Whether the task still sleeps in this wait (a cancel has not woken it) and belongs to the channel's runtime.
 [[gnu::always_inline]] inline bool is_here(const ChannelWait& wait) noexcept {
-  return arch::cmp_relaxed(wait.task->state, TaskState::kAtChannel);
+  return arch::cmp_relaxed(wait.task->state, waits_for(WaitReason::kChannel));
 }
 
 // First half of ending a wait that is out of its queue. True: the task is ready now, and the caller queues it. False:
@@ -83,10 +83,7 @@ inline constexpr int kTryAgain = 1;
 // Waits behind all others in `queue` until it is served, the channel is closed or the task is cancelled. The channel's
 // lock is held as `hold` says, and is released. Precondition: `self` is published.
 int wait_at(Channel& channel, Task& self, List<ChannelWait>& queue, void* data, BiasedLock::Hold hold) noexcept;
-// Goes on after a first wait, with no lock held.
+// Goes on after a first wait on the fast path, with no lock held.
 [[gnu::noinline, gnu::cold]] int wait_on(Channel& channel, Task& self, ChannelWait& wait) noexcept;
-// Takes the wait out of its queue and releases the lock, which is held as `hold` says. Returns `reason`.
-[[gnu::noinline, gnu::cold]] int give_up_wait(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold,
-                                              int reason) noexcept;
 
 }  // namespace janus

@@ -122,6 +122,13 @@ template <Direction kDirection, Path kPath>
   return error;
 }
 
+// Called by the lock's owner where there is no stack to go on with.
+[[gnu::noinline, gnu::cold]] int leave_queue(Channel& channel, ChannelWait& wait) noexcept {
+  List<ChannelWait>::remove(&wait);
+  channel.lock.unlock(&current_worker().locks, Hold::kBiased);
+  return kErrorNoMemory;
+}
+
 // wait_at() for the fast path: the caller owns the lock, and the task has checked for a cancel and is in no cage, so
 // nothing has to be checked before the first wait. Must be the caller's last action.
 [[gnu::flatten]] int wait_at_from_jump(void* self_pointer, void* channel_pointer, void* queue_pointer, void* data,
@@ -130,8 +137,8 @@ template <Direction kDirection, Path kPath>
   Channel& channel = *static_cast<Channel*>(channel_pointer);
   ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, false, false, 0};
   static_cast<List<ChannelWait>*>(queue_pointer)->push_back(&wait);
-  if (!block_at<Path::kFast>(channel, self, BiasedLock::Hold::kBiased)) [[unlikely]]
-    return give_up_wait(channel, self, wait, BiasedLock::Hold::kBiased, kErrorNoMemory);
+  if (!block_at(channel, self)) [[unlikely]]
+    return leave_queue(channel, wait);
   if (wait.status.load(std::memory_order_acquire) == ChannelWait::Status::kServed) [[likely]]
     return 0;
   const int result = wait_on(channel, self, wait);

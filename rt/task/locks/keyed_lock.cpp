@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/locks/keyed_lock.cpp — a queue of waiters for each key, made of a queue for each group. docs/decisions/0242
 //
-// INVARIANT one-wake: under the lock of the bucket, a waiter belongs to a task that has left its stack (state
-// kAwaitsLock) or to one that is about to read the waiter's state again. The thread that changes that state wakes the
+// INVARIANT one-wake: under the lock of the bucket, a waiter belongs to a task that has left its stack (and waits for
+// kLock) or to one that is about to read the waiter's state again. The thread that changes that state wakes the
 // task once, before it releases the lock; the task reads it only with the lock held, so both exist until then.
 #include "rt/task/locks/keyed_lock.h"
 
@@ -13,7 +13,7 @@
 #include "rt/task/account/memory.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/cancel.h"
-#include "rt/task/wait/block.h"
+#include "rt/task/wait/wait.h"
 #include "rt/task/wait/wake.h"
 
 namespace janus {
@@ -26,7 +26,7 @@ constexpr unsigned kBucketBits = 6;
 // bits. So no path exceeds 64 steps, however many keys a user adds; and on the path to a descriptor only the root can
 // be an object.
 struct alignas(64) Bucket {
-  KeyedQueueLock lock;
+  RankedLock<LockRank::kKeyedLock> lock;
   LockWaiter* root = nullptr;
 };
 Bucket buckets[1u << kBucketBits];
@@ -136,7 +136,7 @@ void set_and_wake(LockWaiter& waiter, LockWaiter::State state) noexcept {
   waiter.state.store(state, std::memory_order_relaxed);
   if (waiter.task == nullptr) return platform::wake(waiter.state, 1);
   const Runtime& runtime = *waiter.task->nursery->runtime;
-  (void)wake(worker_of(runtime), *waiter.task, TaskState::kAwaitsLock);
+  (void)wake(worker_of(runtime), *waiter.task, WaitReason::kLock);
 }
 
 // Hands the lock to the oldest waiter of a group.
@@ -156,19 +156,29 @@ void prepare(LockWaiter& waiter, std::uint64_t key, Task* task, LockWaiter::Stat
   waiter.state.store(state, std::memory_order_relaxed);
 }
 
+struct AwaitedLock : Awaited {
+  Bucket& bucket;
+  const LockWaiter& waiter;
+
+  AwaitedLock(Bucket& its_bucket, const LockWaiter& its_waiter) noexcept : bucket(its_bucket), waiter(its_waiter) {}
+  static constexpr WaitReason reason() noexcept { return WaitReason::kLock; }
+  bool is_over() const noexcept { return waiter.state.load(std::memory_order_relaxed) != LockWaiter::kWaits; }
+  void lock() const noexcept { bucket.lock.lock(); }
+  void unlock() const noexcept { bucket.lock.unlock(); }
+};
+
 // The bucket's lock is held, before and after.
-void wait_as_task(Bucket& bucket, LockWaiter& waiter) noexcept {
+[[gnu::noinline, gnu::cold]] void wait_as_task(Bucket& bucket, LockWaiter& waiter) noexcept {
   Runtime& runtime = *waiter.task->nursery->runtime;
   runtime.waits_for_locks.fetch_add(1, std::memory_order_relaxed);
-  while (waiter.state.load(std::memory_order_relaxed) == LockWaiter::kWaits) {
-    if (!block_for_lock(*waiter.task, bucket.lock)) {
-      // No stack to switch to: spins. The holder can still unlock if it runs on another worker.
-      bucket.lock.unlock();
-      arch::pause();
-      current_worker().scheduler->sched_point();
-    }
+  AwaitedLock awaited(bucket, waiter);
+  while (wait(*waiter.task, awaited) == WaitEnd::kNoStack) {
+    // Spins. The holder can still unlock if it runs on another worker.
+    arch::pause();
+    current_worker().scheduler->sched_point();
     bucket.lock.lock();
   }
+  bucket.lock.lock();
   runtime.waits_for_locks.fetch_sub(1, std::memory_order_relaxed);
 }
 

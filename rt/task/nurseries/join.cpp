@@ -9,17 +9,32 @@
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/children.h"
 #include "rt/task/wait/user_memory.h"
-#include "rt/task/wait/block.h"
+#include "rt/task/wait/wait.h"
 #include "rt/task/wait/wake.h"
 
 namespace janus {
 
 namespace {
 
-void unlink_join(Task& task, Join& join) noexcept {
-  (join.previous != nullptr ? join.previous->next : task.waiters) = join.next;
-  if (join.next != nullptr) join.next->previous = join.previous;
-}
+// The end of a task whose lock is held.
+struct AwaitedEnd : Awaited {
+  Task& task;
+  Join join;
+
+  AwaitedEnd(Task& of, Task& joiner) noexcept : task(of), join{of.waiters, nullptr, &joiner, 0, false} {
+    if (join.next != nullptr) join.next->previous = &join;
+    task.waiters = &join;
+  }
+  static constexpr WaitReason reason() noexcept { return WaitReason::kTask; }
+  bool is_over() const noexcept { return join.is_over; }
+  void lock() const noexcept { task.lock.lock(); }
+  void unlock() const noexcept { task.lock.unlock(); }
+  void leave() const noexcept {
+    if (join.is_over) return;
+    (join.previous != nullptr ? join.previous->next : task.waiters) = join.next;
+    if (join.next != nullptr) join.next->previous = join.previous;
+  }
+};
 
 }  // namespace
 
@@ -29,7 +44,7 @@ void wake_joiners(Worker& worker, Task& task) noexcept {
     Task* const joiner = join->joiner;
     join->result = task.result;
     join->is_over = true;  // the joiner returns when it sees this, but it looks only under the task's lock
-    if (joiner != nullptr) (void)wake(&worker, *joiner, TaskState::kBlocked);
+    if (joiner != nullptr) (void)wake(&worker, *joiner, WaitReason::kTask);
     join = next;
   }
   task.waiters = nullptr;
@@ -60,31 +75,15 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
     if (result != nullptr) write_user(result, value);
     return 0;
   }
-  Join wait{task->waiters, nullptr, &self, 0, false};
-  if (wait.next != nullptr) wait.next->previous = &wait;
-  task->waiters = &wait;
+  AwaitedEnd awaited(*task, self);
   publish_before_wait(self);
   const std::atomic_ref joined(self.frame->details.joined);
-  while (!wait.is_over) {
-    if (is_cancelled(self)) {
-      unlink_join(*task, wait);
-      task->lock.unlock();
-      (void)sees_cancel(self);  // passes the cancel on; must hold no lock
-      return kCancelledCode;
-    }
-    joined.store(task->id, std::memory_order_relaxed);
-    const bool has_stack = block_unlocking(self, task->lock);
-    joined.store(0, std::memory_order_relaxed);
-    if (!has_stack) {
-      unlink_join(*task, wait);
-      task->lock.unlock();
-      return kErrorNoMemory;
-    }
-    task->lock.lock();
-  }
+  joined.store(task->id, std::memory_order_relaxed);
+  const WaitEnd end = wait(self, awaited);
+  joined.store(0, std::memory_order_relaxed);
+  if (end != WaitEnd::kOver) return result_of(end, self);
   order_hooks::acquire(order_hooks::second(task));
-  task->lock.unlock();
-  if (result != nullptr) write_user(result, wait.result);
+  if (result != nullptr) write_user(result, awaited.join.result);
   return 0;
 }
 

@@ -29,39 +29,55 @@ struct LocksBefore;
 
 using TaskFn = std::int64_t (*)(void*);
 
-// The states of the C ABI's table, and four that only the runtime distinguishes.
+// The states of a task. Those of the C ABI have its numbers. There they are one state; here a wait's reason is part of
+// its state: waits_for(reason).
 //
-//     Created --start--> Running --block--> Blocked --wake--> Ready --resume--> Running --return--> Completed
-//                           |                                                                      or Failed, Cancelled
-//                           |  \--send, receive--> AtChannel --partner, close, cancel--> Ready
-//                           |  \--park--> Parked --unpark--> Ready          a fresh one is Created while it is queued
-//                           |  \--budget--> Exhausted --recharge--> Ready
-//                           |  \--wants a keyed lock--> AwaitsLock --it is handed over--> Ready
+//     Created --start--> Running --wait--> waits --wake--> Ready --resume--> Running --return--> Completed
+//                           |                                                                    or Failed, Cancelled
 //                           \--runs a child on its own stack--> Nesting --child ends--> Running
 //
-// INVARIANT wake-once: the thread that turns Blocked, Parked, Exhausted or AwaitsLock into Ready queues the task, and
-// no other does. These four are stored only after the stack has been left. Any wait may end early: the waiter looks
-// again at what it waited for. AtChannel is entered and left under the lock of the channel `waits_at`, so no two
-// threads can do so at once.
+//     a fresh task is Created while it is queued
+//
+// INVARIANT wake-once: the thread that turns a wait into Ready queues the task, and no other does. A wait's state is
+// stored only after the stack has been left. Any wait may end early: the waiter looks again at what it waited for. A
+// wait at a channel is entered and left under the lock of the channel `waits_at`, so no two threads can do so at once.
 enum class TaskState : std::uint8_t {
-  kCreated,
-  kReady,
-  kRunning,
-  kBlocked,
-  kExhausted,
-  kCompleted,
-  kFailed,
-  kCancelled,
-  kParked,
-  kNesting,
-  kAtChannel,
-  kAwaitsLock,
+  kCreated = 0,
+  kReady = 1,
+  kRunning = 2,
+  kCompleted = 5,
+  kFailed = 6,
+  kCancelled = 7,
+  kNesting = 8,
+  kWaits = 16,  // and larger values, by reason
 };
 
+// What a task waits for.
+enum class WaitReason : std::uint8_t {
+  kChannel,
+  kForeignChannel,  // of another runtime
+  kToken,           // janus_park
+  kBudget,
+  kTask,      // its end
+  kChildren,  // their end
+  kLock,      // a keyed lock
+  kRoom,      // in a descriptor
+};
+
+constexpr TaskState waits_for(WaitReason reason) noexcept {
+  return static_cast<TaskState>(static_cast<unsigned>(TaskState::kWaits) + static_cast<unsigned>(reason));
+}
 // Whether the task waits for an action of another task or thread.
 constexpr bool is_waiting(TaskState state) noexcept {
-  return state == TaskState::kBlocked || state == TaskState::kParked || state == TaskState::kExhausted ||
-         state == TaskState::kAtChannel || state == TaskState::kAwaitsLock;
+  return state >= TaskState::kWaits;
+}
+// Precondition: is_waiting(state).
+constexpr WaitReason reason_of(TaskState state) noexcept {
+  return static_cast<WaitReason>(static_cast<unsigned>(state) - static_cast<unsigned>(TaskState::kWaits));
+}
+// Whether a cancel ends the wait. What the others wait for comes soon, or call_room_waiters() ends the wait.
+constexpr bool is_ended_by_cancel(WaitReason reason) noexcept {
+  return reason != WaitReason::kLock && reason != WaitReason::kRoom;
 }
 // Whether a worker may be running the task. A task without a handle that runs on its parent's stack gets the state
 // kRunning only after its first wait; until then the state is left over from the record's previous task.
@@ -135,7 +151,7 @@ struct alignas(64) Task : Runnable {
   std::uint64_t id;
   union {
     std::int64_t result;  // valid once kEnded is set
-    Channel* waits_at;    // kAtChannel: the channel whose lock guards the state; read through std::atomic_ref
+    Channel* waits_at;    // in a wait for kChannel: the lock of this one guards the state; read through std::atomic_ref
   };
   Join* waiters;  // under `lock`
   TaskExtra* extra;

@@ -24,14 +24,15 @@ const Nursery* awaited_by(const RunDetails& member) noexcept {
 
 bool append_awaited(TaskReport& report, const RunDetails& member) noexcept {
   const Task& task = *member.task;
-  if (task.state.load(std::memory_order_acquire) != TaskState::kBlocked) return false;
+  const TaskState state = task.state.load(std::memory_order_acquire);
+  if (state != waits_for(WaitReason::kTask) && state != waits_for(WaitReason::kChildren)) return false;
   const std::uint64_t joined = std::atomic_ref(member.joined).load(std::memory_order_relaxed);
   if (joined != 0)
     report.append(" waits for task %lu", joined);
   else if (const Nursery* const nursery = awaited_by(member))
     report.append(" waits for nursery ").append_escaped(nursery->name[0] != 0 ? nursery->name : "-", kShownName);
   else
-    return false;  // it waits at a channel of another runtime
+    return false;
   report.append(" to end");
   return true;
 }

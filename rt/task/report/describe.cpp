@@ -42,7 +42,7 @@ void describe(TaskReport& report, const RunDetails& member) noexcept {
   append_function(report, reinterpret_cast<std::uint64_t>(task.fn));
   if (append_awaited == nullptr || !append_awaited(report, member))
     report.append(" %s", why != nullptr ? why : "is ready, or runs");
-  if (state == TaskState::kAtChannel) append_channel(report, task.waits_at);
+  if (state == waits_for(WaitReason::kChannel)) append_channel(report, task.waits_at);
   report.append("; nursery ");
   append_path(report, task);
   report.end_line();
@@ -92,21 +92,24 @@ void append_path(TextWriter& text, const Task& task) noexcept {
 }
 
 const char* what_for(TaskState state) noexcept {
-  switch (state) {
-    case TaskState::kBlocked:
-    case TaskState::kNesting:
+  if (state == TaskState::kNesting) return "waits for tasks to end";
+  if (!is_waiting(state)) return nullptr;
+  switch (reason_of(state)) {
+    case WaitReason::kTask:
+    case WaitReason::kChildren:
       return "waits for tasks to end";
-    case TaskState::kAtChannel:
+    case WaitReason::kChannel:
+    case WaitReason::kForeignChannel:
       return "waits at a channel";
-    case TaskState::kParked:
+    case WaitReason::kToken:
       return "is parked";
-    case TaskState::kExhausted:
+    case WaitReason::kBudget:
       return "waits for a recharge";
-    case TaskState::kAwaitsLock:
+    case WaitReason::kLock:
+    case WaitReason::kRoom:
       return "waits for a static or a descriptor";
-    default:
-      return nullptr;
   }
+  return nullptr;
 }
 
 bool find_place(const Task& task, Place& place) noexcept {

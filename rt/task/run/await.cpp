@@ -10,7 +10,7 @@
 #include "rt/task/run/run.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/children.h"
-#include "rt/task/wait/block.h"
+#include "rt/task/wait/wait.h"
 #include "rt/task/wait/wake.h"
 #include "rt/task/wait/yield.h"
 
@@ -31,21 +31,30 @@ namespace {
     refuse_start(next);
 }
 
+struct AwaitedChildren : AwaitedUnlocked {
+  Nursery& nursery;
+
+  explicit AwaitedChildren(Nursery& their) noexcept : nursery(their) {}
+  static constexpr WaitReason reason() noexcept { return WaitReason::kChildren; }
+  bool is_over() const noexcept { return is_terminal(nursery); }
+  // A cancel is passed on to the children once.
+  static bool heeds_cancel(const Task& self) noexcept { return !self.is_marked(TaskMarks::kSawCancel); }
+  void* key() const noexcept { return &nursery; }
+  static void publish(Task& task, void* nursery) noexcept {
+    arch::full_fence();  // the partner is count_out()
+    if (is_terminal(*static_cast<Nursery*>(nursery))) (void)wake(&current_worker(), task, reason());
+  }
+};
+
 [[gnu::noinline, gnu::cold]] void wait_for_children(Task& self, Nursery& nursery) noexcept {
-  unsigned starved_rounds = 0;
-  while (!is_terminal(nursery)) {
-    if (sees_cancel(self)) {
+  AwaitedChildren children(nursery);
+  for (unsigned starved_rounds = 0;;) {
+    const WaitEnd end = wait(self, children);
+    if (end == WaitEnd::kOver) return;
+    if (end == WaitEnd::kCancelled && sees_cancel(self))
       cancel_nursery(&current_worker(), nursery, Cause::kParent, Pace::kInParts);
-      if (is_terminal(nursery)) return;
-    }
-    const bool left = block(
-        self, TaskState::kBlocked,
-        [](Task& task, void* what) {
-          arch::full_fence();  // the partner is count_out()
-          if (is_terminal(*static_cast<Nursery*>(what))) (void)wake(&current_worker(), task, TaskState::kBlocked);
-        },
-        &nursery);
-    if (!left) handle_stack_starvation(starved_rounds);
+    else
+      handle_stack_starvation(starved_rounds);
     run_children<Path::kGeneral>(self, nursery);
   }
 }

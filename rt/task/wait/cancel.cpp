@@ -58,7 +58,8 @@ bool reach_member(Worker* worker, RunDetails& member, CancelWalk& walk) noexcept
   unsigned marked = 0;
   for (Nursery* open = member.published; open != nullptr && marked < price::kMarksAtOnce; open = open->outer, ++marked)
     mark_nursery(*open, walk, Cause::kParent);
-  if (member.task->state.load(std::memory_order_acquire) == TaskState::kAwaitsLock) walk.met_lock_waits = true;
+  const TaskState state = member.task->state.load(std::memory_order_acquire);
+  if (is_waiting(state) && !is_ended_by_cancel(reason_of(state))) walk.met_lock_waits = true;
   const bool runs_here = worker != nullptr && current_task(*worker) == member.task;
   if (wake_to_look(worker, *member.task) || runs_here || walk.fence == CancelWalk::Fence::kMade) return true;
   walk.fence = CancelWalk::Fence::kWanted;

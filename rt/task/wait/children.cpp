@@ -14,7 +14,7 @@ namespace {
   // The record may already serve another owner, which is then woken to check its condition; that does no harm.
   if (Task* const owner = nursery.owner.load(std::memory_order_relaxed)) {
     if (worker != nullptr) worker->scheduler->end_theft(*worker);
-    (void)wake(worker, *owner, TaskState::kBlocked);
+    (void)wake(worker, *owner, WaitReason::kChildren);
   } else {
     nursery.ended.fetch_add(1, std::memory_order_release);
     platform::wake(nursery.ended, 1u << 30);

@@ -10,7 +10,7 @@
 #include "rt/task/record/nursery.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/room_bell.h"
-#include "rt/task/wait/block.h"
+#include "rt/task/wait/wait.h"
 
 namespace janus {
 
@@ -42,7 +42,7 @@ void take_waiter_out(RoomWaiter** at) noexcept {
 void wake_waiter(RoomWaiter& waiter) noexcept {
   waiter.state.store(RoomWaiter::kWoken, std::memory_order_release);
   if (waiter.task == nullptr) return platform::wake(waiter.state, 1);
-  TaskState state = TaskState::kAwaitsLock;
+  TaskState state = waits_for(WaitReason::kRoom);
   order_hooks::release(&waiter.task->frame);
   if (waiter.task->state.compare_exchange_strong(state, TaskState::kReady, std::memory_order_acq_rel))
     waiter.task->nursery->runtime->scheduler.inject(waiter.task);
@@ -120,12 +120,23 @@ void leave_room(RoomWaiter& waiter) noexcept {
   take_waiter_out(at);
 }
 
+struct AwaitedRoom : Awaited {
+  RoomWaiter& waiter;
+
+  explicit AwaitedRoom(RoomWaiter& its) noexcept : waiter(its) {}
+  static constexpr WaitReason reason() noexcept { return WaitReason::kRoom; }
+  bool is_over() const noexcept { return waiter.state.load(std::memory_order_relaxed) != RoomWaiter::kWaits; }
+  static void lock() noexcept { room().lock.lock(); }
+  static void unlock() noexcept { room().lock.unlock(); }
+};
+
 // The lock is held before and after. Without a stack to switch to, the task keeps its worker, and the thread sleeps.
 void wait_in_room(RoomWaiter& waiter) noexcept {
-  if (waiter.task != nullptr && block_for_lock(*waiter.task, room().lock)) {
+  if (Task* const task = waiter.task) {
+    AwaitedRoom awaited(waiter);
+    const WaitEnd end = wait(*task, awaited);
     room().lock.lock();
-    order_hooks::acquire(&waiter.task->frame);
-    return;
+    if (end == WaitEnd::kOver) return order_hooks::acquire(&task->frame);
   }
   waiter.task = nullptr;
   room().lock.unlock();

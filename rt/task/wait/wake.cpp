@@ -15,8 +15,8 @@ void push_ready(Worker* worker, Task& task) noexcept {
   runtime.scheduler.inject(&task);
 }
 
-[[gnu::noinline]] bool wake(Worker* worker, Task& task, TaskState from) noexcept {
-  JANUS_ASSERT(is_waiting(from) && from != TaskState::kAtChannel);
+[[gnu::noinline]] bool wake(Worker* worker, Task& task, WaitReason reason) noexcept {
+  TaskState from = waits_for(reason);
   if (!task.state.compare_exchange_strong(from, TaskState::kReady, std::memory_order_acq_rel,
                                           std::memory_order_relaxed))
     return false;
@@ -37,7 +37,7 @@ bool wake_at_channel(Worker* worker, Task& task) noexcept {
   LockOwner* const me = owner_in(channel, worker);
   const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);
   // Neither word changes while the task waits at this channel. If it has left, it has checked for cancels since.
-  const bool is_here = task.state.load(std::memory_order_acquire) == TaskState::kAtChannel &&
+  const bool is_here = task.state.load(std::memory_order_acquire) == waits_for(WaitReason::kChannel) &&
                        std::atomic_ref(task.waits_at).load(std::memory_order_relaxed) == &channel;
   if (is_here) wake_held(worker, task);
   channel.lock.unlock(me, hold);
@@ -47,9 +47,9 @@ bool wake_at_channel(Worker* worker, Task& task) noexcept {
 }  // namespace
 
 bool wake_to_look(Worker* worker, Task& task) noexcept {
-  if (task.state.load(std::memory_order_acquire) == TaskState::kAtChannel) return wake_at_channel(worker, task);
-  return wake(worker, task, TaskState::kBlocked) || wake(worker, task, TaskState::kParked) ||
-         wake(worker, task, TaskState::kExhausted);
+  const TaskState state = task.state.load(std::memory_order_acquire);
+  if (!is_waiting(state) || !is_ended_by_cancel(reason_of(state))) return false;
+  return reason_of(state) == WaitReason::kChannel ? wake_at_channel(worker, task) : wake(worker, task, reason_of(state));
 }
 
 }  // namespace janus

@@ -6,13 +6,14 @@
 
 namespace janus {
 
-// Wakes `task` if its state is `from`; returns whether it did. `worker` is of the task's runtime; nullptr from outside.
-bool wake(Worker* worker, Task& task, TaskState from) noexcept;
+// Wakes `task` if it waits for `reason`; returns whether it did. `worker` is of the task's runtime; nullptr from outside.
+// For kChannel the lock must be held.
+bool wake(Worker* worker, Task& task, WaitReason reason) noexcept;
 // Wakes a task that waits at a channel whose lock is held. `worker` is of the task's runtime, or nullptr. Does the same
 // as turn_ready() followed by push_ready().
 void wake_held(Worker* worker, Task& task) noexcept;
 [[gnu::always_inline]] inline void turn_ready(Task& task) noexcept {
-  JANUS_ASSERT(state_of(task) == TaskState::kAtChannel);
+  JANUS_ASSERT(state_of(task) == waits_for(WaitReason::kChannel));
   task.state.store(TaskState::kReady, std::memory_order_relaxed);
 }
 void push_ready(Worker* worker, Task& task) noexcept;

@@ -15,7 +15,15 @@ struct Runtime;
 struct Task;
 struct Worker {};
 
-enum class TaskState : std::uint32_t { kRunning, kReady, kExhausted };
+enum class TaskState : std::uint32_t { kRunning, kReady, kWaits };
+enum class WaitReason : std::uint32_t { kBudget };
+
+constexpr TaskState waits_for(WaitReason) noexcept {
+  return TaskState::kWaits;
+}
+constexpr bool is_ended_by_cancel(WaitReason) noexcept {
+  return true;
+}
 
 struct Task {
   Nursery* nursery;

@@ -8,10 +8,11 @@
 namespace janus {
 
 using Publish = void (*)(Task& task, void* what);
-inline bool block(Task& task, TaskState state, Publish publish, void* what) noexcept {
+inline bool block(Task& task, WaitReason reason, Publish publish, void* what) noexcept {
+  const TaskState state = waits_for(reason);
   task.state.store(state, std::memory_order_release);
   full_fence();  // the partner is cancel()
-  if (is_cancelled(task)) (void)wake(nullptr, task, state);
+  if (is_cancelled(task)) (void)wake(nullptr, task, reason);
   Runtime& runtime = *task.nursery->runtime;
   publish(task, what);
   runtime.scheduler.stop_one();

@@ -7,7 +7,8 @@
 
 namespace janus {
 
-inline bool wake(Worker*, Task& task, TaskState from) noexcept {
+inline bool wake(Worker*, Task& task, WaitReason reason) noexcept {
+  TaskState from = waits_for(reason);
   if (!task.state.compare_exchange_strong(from, TaskState::kReady)) return false;
   task.nursery->runtime->scheduler.add(Scheduler::kRunning + Scheduler::kDeparted);
   model::wake(&task.state, 1);
