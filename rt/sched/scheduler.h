@@ -105,7 +105,7 @@ class Scheduler {
 
   // Leaves the current stack for the next ready runnable, or for a fresh stack on which the worker looks for work.
   // `publish` is performed once the stack has been left. Returns true, maybe on another worker, when `self` has been
-  // switched to. False: there was no stack to go on with, and nothing has happened.
+  // switched to. False: there was no stack to go on with, and nothing has happened. Defined in rt/sched/suspend.h.
   template <Path kPath = Path::kGeneral>
   [[nodiscard]] bool suspend(Worker& worker, Suspension& self, Pending publish) noexcept;
   // As suspend(), but queues `yielding` behind all ready runnables once the stack has been left. False also when

@@ -5,7 +5,7 @@
 #include <new>
 
 #include "rt/sched/fiber_hooks.h"
-#include "rt/sched/scheduler.h"
+#include "rt/sched/suspend.h"
 #include "tests/harness/thread_group.h"
 
 namespace janus::test {

@@ -2,6 +2,7 @@
 // rt/task/wait/block.cpp — stopping and resuming a task.
 #include "rt/task/wait/block.h"
 
+#include "rt/sched/suspend.h"
 #include "rt/task/record/channel.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/record/runtime.h"
@@ -92,7 +93,7 @@ template void resumed<Path::kFast>(Task& task) noexcept;
   return stop<Path::kGeneral>(current_worker(), task, {publish_stop, &task, &as});
 }
 
-[[gnu::flatten]] bool block_at(Channel& channel, Task& task) noexcept {
+bool block_at(Channel& channel, Task& task) noexcept {
   std::atomic_ref(task.waits_at).store(&channel, std::memory_order_relaxed);
   return stop<Path::kFast>(current_worker(), task, {publish_at, &task, &channel});
 }
