@@ -148,7 +148,9 @@ struct BudgetWaitWorld {
     }
   }
   bool has_ended(unsigned i) const { return (ended.load() & 1u << i) != 0; }
-  bool waits_or_ended(unsigned i) const { return state_of(tasks[i]) == janus::waits_for(WaitReason::kBudget) || has_ended(i); }
+  bool waits_or_ended(unsigned i) const {
+    return state_of(tasks[i]) == janus::waits_for(WaitReason::kBudget) || has_ended(i);
+  }
 
   void run_other() {
     for (const char* what = program.other; *what != '\0'; ++what) {

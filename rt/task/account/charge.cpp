@@ -7,9 +7,9 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/record/why.h"
 #include "rt/task/wait/ancestry.h"
+#include "rt/task/wait/block.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/slice.h"
-#include "rt/task/wait/block.h"
 #include "rt/task/wait/yield.h"
 
 namespace janus {

@@ -11,9 +11,9 @@
 #include "rt/task/channels/channel_wait.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/record/runtime.h"
+#include "rt/task/wait/block.h"
 #include "rt/task/wait/children.h"
 #include "rt/task/wait/user_memory.h"
-#include "rt/task/wait/block.h"
 #include "rt/task/wait/yield.h"
 
 namespace janus {

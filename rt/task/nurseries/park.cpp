@@ -18,7 +18,9 @@ struct AwaitedToken : AwaitedUnlocked {
 
   explicit AwaitedToken(Task& its_owner) noexcept : owner(its_owner) {}
   static constexpr WaitReason reason() noexcept { return WaitReason::kToken; }
-  bool is_over() const noexcept { return owner.token.exchange(0, std::memory_order_acquire) != 0; }  // pairs with unpark()
+  bool is_over() const noexcept {
+    return owner.token.exchange(0, std::memory_order_acquire) != 0;
+  }  // pairs with unpark()
   static constexpr void* key() noexcept { return nullptr; }
   static void publish(Task& task, void*) noexcept {
     // Looks again for a token that unpark() left before it could see the state. The fence's partner is in unpark().

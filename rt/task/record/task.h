@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/record/task.h — the record of a task, of two cache lines. A task has a stack only from its start to its end.
-// docs/decisions/0075
+// docs/decisions/0075, 0329
 #pragma once
 
 #include <atomic>

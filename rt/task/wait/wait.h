@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/wait/wait.h — waiting: the one loop of every call that waits, but for the first wait of a channel's fast path
-// (block_at(), rt/task/wait/block.h). docs/decisions/0071
+// (block_at(), rt/task/wait/block.h). docs/decisions/0071, 0329
 #pragma once
 
 #include <type_traits>
@@ -52,7 +52,8 @@ template <typename T>
     if constexpr (std::is_base_of_v<AwaitedUnlocked, T>)
       has_stack = block(self, awaited.reason(), T::publish, awaited.key());
     else  // who was woken cannot leave the wait before the lock is released
-      has_stack = block(self, awaited.reason(), [](Task&, void* it) { static_cast<T*>(it)->unlock(); }, &awaited);
+      has_stack = block(
+          self, awaited.reason(), [](Task&, void* it) { static_cast<T*>(it)->unlock(); }, &awaited);
     if (!has_stack) {
       end = WaitEnd::kNoStack;
       break;

@@ -49,7 +49,8 @@ bool wake_at_channel(Worker* worker, Task& task) noexcept {
 bool wake_to_look(Worker* worker, Task& task) noexcept {
   const TaskState state = task.state.load(std::memory_order_acquire);
   if (!is_waiting(state) || !is_ended_by_cancel(reason_of(state))) return false;
-  return reason_of(state) == WaitReason::kChannel ? wake_at_channel(worker, task) : wake(worker, task, reason_of(state));
+  return reason_of(state) == WaitReason::kChannel ? wake_at_channel(worker, task)
+                                                  : wake(worker, task, reason_of(state));
 }
 
 }  // namespace janus

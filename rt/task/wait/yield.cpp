@@ -3,9 +3,9 @@
 #include "rt/task/wait/yield.h"
 
 #include "rt/task/record/runtime.h"
+#include "rt/task/wait/block.h"
 #include "rt/task/wait/children.h"
 #include "rt/task/wait/slice.h"
-#include "rt/task/wait/block.h"
 
 namespace janus {
 
