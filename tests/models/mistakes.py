@@ -193,7 +193,7 @@ MISTAKES = [
             (ACCOUNT, "    if (account->left_[static_cast<unsigned>(Component::kOps)].load(std::memory_order_seq_cst) == 0) return;\n", "    return;\n")),
 
     mistake("budget_wait", "the lock is released before the task waits",
-            (WAIT, "      has_stack = block(self, awaited.reason(), []", "      awaited.unlock(), has_stack = block(self, awaited.reason(), []"),
+            (WAIT, "      has_stack = block(\n          self, awaited.reason(), []", "      awaited.unlock(), has_stack = block(\n          self, awaited.reason(), []"),
             (WAIT, "static_cast<T*>(it)->unlock();", "(void)it;"), by="a_recharge_from_outside_serves_a_wait_and_none_ends_before_it"),
     mistake("budget_wait", "a wait for a recharge from outside ends before its opener awaits",
             (EXHAUSTION, "if (owner == nullptr) return is_awaited || runtime.options.is_program;", "if (owner == nullptr) return true;"),

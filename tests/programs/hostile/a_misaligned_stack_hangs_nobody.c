@@ -51,6 +51,7 @@ static void call_number(int number, belongings* mine) {
       break;
     case 4:
       CALL(janus_channel_send, mine->room, element, 0, 0);
+      janus_channel_try_recv(mine->room, element);  // the next send finds room, too
       break;
     case 5:
       janus_channel_send(mine->room, element);
