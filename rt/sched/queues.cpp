@@ -21,14 +21,27 @@ template <int First, int Last>  // cache lines of its stack, relative to its Sus
 }
 constexpr std::int64_t kRecordsAhead = 16, kStacksAhead = 8;
 // A woken runnable was suspended deeper in the runtime than one that yielded, so more lines are prefetched: from below
-// its saved registers up to its task's frame. They are so many that a prefetch too early would be evicted.
-constexpr std::int64_t kWokenAhead = 4;
+// its saved registers up to the record of its stack. They are too many to prefetch at once: first come those that the
+// switch reads, and then the frames, which would be evicted if they came as early.
+constexpr std::int64_t kWokenAhead = 4, kFramesAhead = 2;
+constexpr int kFirstFrame = 2, kLastFrame = 16;  // cache lines
+
+[[gnu::always_inline]] inline void fetch_frames(const Runnable* woken) noexcept {
+  if (woken == nullptr) return;
+  const auto* const stack = reinterpret_cast<const char*>(woken->suspension());
+  if (stack == nullptr) return;
+#pragma GCC unroll 1
+  for (int line = kFirstFrame; line <= kLastFrame; ++line) __builtin_prefetch(stack + 64 * line);
+}
 
 }  // namespace
 
 void Dispatcher::fetch_ready_ahead(const Worker& worker) noexcept {
-  if (const Runnable* const suspended = worker.ready.upcoming(kWokenAhead).runnable()) [[unlikely]]
-    fetch_ahead<-5, 6>(worker.ready.upcoming(kRecordsAhead).runnable(), suspended);
+  const Runnable* const record = worker.ready.upcoming(kRecordsAhead).runnable();
+  if (record == nullptr) [[likely]]
+    return;
+  fetch_ahead<-6, kFirstFrame - 1>(record, worker.ready.upcoming(kWokenAhead).runnable());
+  fetch_frames(worker.ready.upcoming(kFramesAhead).runnable());
 }
 
 void Dispatcher::fetch_yielded_ahead(const Worker& worker) noexcept {
