@@ -69,7 +69,7 @@ FUNC(janus_task_call)
     .cfi_endproc
     .size   janus_task_call, . - janus_task_call
 
-// int64_t janus_half_call(int64_t (*fn)(void*), void* arg, uint64_t* frame_sp)      rdi, rsi, rdx
+// int64_t janus_half_call(void* arg, int64_t (*fn)(void*), uint64_t* frame_sp)      rdi, rsi, rdx
 // In janus_task_call's section: if it is abandoned, it ends there, with the default control words.
     .p2align 4
     .globl  janus_half_call
@@ -90,10 +90,8 @@ janus_half_call:
     mov     %r14, JANUS_TASK_FRAME_R14(%rsp)
     mov     %r15, JANUS_TASK_FRAME_R15(%rsp)
     mov     %rsp, (%rdx)
-    mov     %rdi, %rax
-    mov     %rsi, %rdi
 .Lcall_half:
-    call    *%rax
+    call    *%rsi
     mov     JANUS_TASK_FRAME_RBP(%rsp), %rbp
     .cfi_restore DWARF_RBP
     add     $FRAME_BYTES, %rsp

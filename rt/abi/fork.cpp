@@ -51,7 +51,13 @@ janus_result result_of(const Report& report) noexcept {
   return failed(fork, {report, report});
 }
 
-// `me.task` nullptr: enter() was not called yet. `nursery`: nullptr, or open already.
+// Whether the other half, with a stack of the usual size, may run below the caller's frame. Precondition:
+// is_usual_caller().
+[[gnu::always_inline]] inline bool has_room_for_other(const Worker& worker, const Runtime& runtime) noexcept {
+  return arch::stack_pointer() - reinterpret_cast<std::uintptr_t>(worker.stack_limit) >= runtime.child_stack_bytes;
+}
+
+// `me.task` nullptr: enter() was not called yet. `nursery`: nullptr, or one of open_fork_fast().
 [[gnu::noinline]] long fork_slow(Caller me, Nursery* nursery, const Fork& fork) noexcept {
   if (me.task == nullptr) me = enter();
   if (me.task == nullptr) return neither_ran(fork, JANUS_E_NO_TASK);
@@ -63,10 +69,11 @@ janus_result result_of(const Report& report) noexcept {
     if (error != 0) return refuse(me, fork, error);
     if (self.is_marked(TaskMarks::kSawCancel) || sees_cancel(self)) return refuse_cancelled(self, fork);
     me.worker = &current_worker();
-    opened = open_fork<Path::kGeneral>(*me.worker, self);
+    opened = open_fork(*me.worker, self);
     if (!opened) return refuse(me, fork, opened.error);
   }
   Nursery& scope = *opened.value;
+  scope.traits.scope = NurseryTraits::kScoped;  // the caller's half has not begun
   const std::uint8_t stack_class = runtime_of(*me.worker).options.stack_class;
   const OrError<Task*> child =
       spawn<Path::kGeneral>(me.worker, scope, fork.other, fork.other_arg, {stack_class, 0, nullptr, nullptr});
@@ -77,10 +84,15 @@ janus_result result_of(const Report& report) noexcept {
     return refuse({&current_worker(), &self}, fork, child.error);
   }
   launch(me.worker, *child.value);
-  const auto run =
-      Scheduler::is_always_slow(current_worker()) ? call_and_await<Path::kGeneral> : call_and_await<Path::kFast>;
   ForkEnds ends;
-  return run(self, scope, fork.own, fork.own_arg, ends) ? 0 : failed(fork, ends);
+  bool both_succeeded;
+  if (nursery != nullptr && has_room_for_other(current_worker(), runtime_of(*me.worker))) {
+    scope.traits.scope = NurseryTraits::kOwnHalf;
+    both_succeeded = call_and_await_fast(self, *self.frame, scope, fork.own, fork.own_arg, ends);
+  } else {
+    both_succeeded = call_and_await(self, scope, fork.own, fork.own_arg, ends);
+  }
+  return both_succeeded ? 0 : failed(fork, ends);
 }
 
 }  // namespace
@@ -93,18 +105,22 @@ extern "C" {
 
 [[gnu::flatten]] long janus_fork_join(janus_task_fn own, void* own_arg, janus_task_fn other, void* other_arg,
                                       janus_result* results) {
-  const Caller me = enter_fast();
-  const bool is_usual = me.task != nullptr && is_surely_users(own) && is_surely_users(other);
-  Nursery* const nursery = is_usual ? open_fork<Path::kFast>(*me.worker, *me.task).value : nullptr;
+  const Caller me = is_surely_users(own) && is_surely_users(other) ? enter_fast() : Caller{nullptr, nullptr};
+  if (me.task == nullptr) [[unlikely]]
+    return fork_slow({nullptr, nullptr}, nullptr, {own, own_arg, other, other_arg, results});
+  RunFrame& frame = *me.task->frame;
+  const Runtime& runtime = runtime_of(*me.worker);
+  Nursery* const nursery =
+      has_room_for_other(*me.worker, runtime) ? open_fork_fast(*me.worker, *me.task, frame) : nullptr;
   if (nursery == nullptr) [[unlikely]]
     return fork_slow(me, nullptr, {own, own_arg, other, other_arg, results});
-  const std::uint8_t stack_class = runtime_of(*me.worker).options.stack_class;
+  const std::uint8_t stack_class = runtime.options.stack_class;
   Task* const child = spawn<Path::kFast, true>(me.worker, *nursery, other, other_arg, {stack_class, 0}).value;
   if (child == nullptr) [[unlikely]]
     return fork_slow(me, nursery, {own, own_arg, other, other_arg, results});
   me.worker->scheduler->push_fresh<Path::kFast>(*me.worker, child);
   ForkEnds ends;
-  if (call_and_await<Path::kFast>(*me.task, *nursery, own, own_arg, ends)) [[likely]]
+  if (call_and_await_fast(*me.task, frame, *nursery, own, own_arg, ends)) [[likely]]
     return 0;
   return failed({own, own_arg, other, other_arg, results}, ends);
 }

@@ -67,8 +67,15 @@ class Slab {
   // take_hot() must not be called.
   [[nodiscard, gnu::always_inline]] static inline void* hot(const SlabCache& cache) noexcept { return cache.hot_; }
   [[nodiscard, gnu::always_inline]] static inline void* take_hot(SlabCache& cache) noexcept;
+  // As take_hot(); `hot`: what hot() has just returned.
+  [[gnu::always_inline]] static inline void take_hot(SlabCache& cache, void* hot) noexcept;
   // Any worker may give any record; `cache` as for take().
   [[gnu::always_inline]] inline void give(SlabCache* cache, void* object) noexcept;
+  // give(), if has_room(), which holds only for a cache that was used before.
+  [[nodiscard, gnu::always_inline]] static inline bool has_room(const SlabCache& cache) noexcept {
+    return !arch::cmp_relaxed(cache.room_, 0);
+  }
+  [[gnu::always_inline]] static inline void give_hot(SlabCache& cache, void* object) noexcept;
   void flush(SlabCache& cache) noexcept;
 
   // The record with this index, held or not; nullptr if there is none. Any thread, lock-free.
@@ -190,12 +197,18 @@ inline void Slab::note_given(const Record* record) const noexcept {
   }
 }
 
-inline void* Slab::take_hot(SlabCache& cache) noexcept {
-  Record* record = cache.hot_;
+inline void Slab::take_hot(SlabCache& cache, void* hot) noexcept {
+  JANUS_ASSERT(hot == cache.hot_);
+  Record* const record = static_cast<Record*>(hot);
   if (record == nullptr) __builtin_unreachable();
   cache.link_.pool->note_taken(record);
   cache.hot_ = record->next;
   arch::add_as_owner(cache.room_, 1u);
+}
+
+inline void* Slab::take_hot(SlabCache& cache) noexcept {
+  void* const record = cache.hot_;
+  take_hot(cache, record);
   return record;
 }
 
@@ -207,16 +220,22 @@ inline void* Slab::take(SlabCache* cache) noexcept {
   return take_slow(cache);
 }
 
+inline void Slab::give_hot(SlabCache& cache, void* object) noexcept {
+  JANUS_ASSERT(cache.link_.pool->at(cache.link_.pool->index_of(object)) == object);
+  Record* const record = static_cast<Record*>(object);
+  cache.link_.pool->note_given(record);
+  record->next = cache.hot_;
+  cache.hot_ = record;
+  arch::add_as_owner(cache.room_, ~0u);
+}
+
 inline void Slab::give(SlabCache* cache, void* object) noexcept {
   JANUS_ASSERT(at(index_of(object)) == object);
   Record* record = static_cast<Record*>(object);
+  if (cache != nullptr && has_room(*cache)) [[likely]]
+    return give_hot(*cache, object);
   note_given(record);
-  const std::uint32_t room = cache != nullptr ? cache->room_.load(std::memory_order_relaxed) : 0;
-  if (room == 0) [[unlikely]]
-    return give_slow(cache, record);
-  record->next = cache->hot_;
-  cache->hot_ = record;
-  arch::add_as_owner(cache->room_, ~0u);
+  give_slow(cache, record);
 }
 
 }  // namespace janus

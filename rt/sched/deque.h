@@ -70,13 +70,12 @@ class Deque {
   [[gnu::always_inline]] Entry pop() noexcept {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
     if (top_.load(std::memory_order_relaxed) > bottom) return {};  // empty: common when an idle worker looks here
-    bottom_.store(bottom, std::memory_order_relaxed);
-    owner_fence<kPath>();
-    if (top_.load(std::memory_order_relaxed) > bottom) [[unlikely]]
-      return pop_contested(bottom);
-    const Entry entry = read(bottom);
-    if (!entry) __builtin_unreachable();  // lets the compiler drop the caller's test of an entry found here
-    return entry;
+    return take_newest<kPath>(bottom);
+  }
+  // pop(), for an owner that expects an entry: does not look first whether there is one.
+  template <Path kPath>
+  [[gnu::always_inline]] Entry pop_expected() noexcept {
+    return take_newest<kPath>(bottom_.load(std::memory_order_relaxed) - 1);
   }
 
   // Owner only.
@@ -133,6 +132,17 @@ class Deque {
 
   static Ring* make_ring(std::int64_t capacity, Ring* older) noexcept;
   void use(const Ring& ring) noexcept;
+  // The steps of pop. `bottom`: bottom_ - 1.
+  template <Path kPath>
+  [[gnu::always_inline]] Entry take_newest(std::int64_t bottom) noexcept {
+    bottom_.store(bottom, std::memory_order_relaxed);
+    owner_fence<kPath>();
+    if (top_.load(std::memory_order_relaxed) > bottom) [[unlikely]]
+      return pop_contested(bottom);
+    const Entry entry = read(bottom);
+    if (!entry) __builtin_unreachable();  // lets the compiler drop the caller's test of an entry found here
+    return entry;
+  }
   Entry pop_contested(std::int64_t bottom) noexcept;
   Steal steal_locked(Entry& out) noexcept;
   Entry read(std::int64_t index) const noexcept {

@@ -114,14 +114,16 @@ class Scheduler {
   [[nodiscard]] bool yield(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
   // Takes the newest ready runnable if it has not started and `wanted` accepts it, so that a task can run its child
   // instead of waiting for it. It is popped before it is read: an entry still in the deque may be a thief's already.
-  template <Path kPath = Path::kGeneral, typename Wanted>
-  [[gnu::always_inline]] Runnable* take_fresh_if(Worker& worker, Wanted wanted) noexcept {
-    const Entry entry = worker.ready.pop<kPath>();
+  // kIsExpected: there will be one nearly always.
+  template <Path kPath = Path::kGeneral, bool kIsExpected = false, typename Wanted>
+  [[gnu::always_inline]] static Runnable* take_fresh_if(Worker& worker, Wanted wanted) noexcept {
+    const Entry entry = kIsExpected ? worker.ready.pop_expected<kPath>() : worker.ready.pop<kPath>();
     if (!entry) return nullptr;
     Runnable* const runnable = entry.runnable();
-    if (runnable->suspension() == nullptr && wanted(runnable)) [[likely]]
+    if (runnable == nullptr) __builtin_unreachable();  // lets the compiler drop the caller's test
+    if (arch::cmp_relaxed(runnable->suspended_at, nullptr) && wanted(runnable)) [[likely]]
       return runnable;
-    push_back(worker, entry);
+    worker.scheduler->push_back(worker, entry);
     return nullptr;
   }
   // In deterministic mode another worker may step here. Precondition: no lock is held.

@@ -201,7 +201,7 @@ std::int64_t enter_half(void* arg) {
 
 TEST(half_call, a_half_sees_the_callers_words_and_gives_its_result) {
   set_fp_control(kDefaultMxcsr | kRoundUp, kDefaultFcw | kRoundUpX87);
-  const std::int64_t result = janus_half_call(enter_half, reinterpret_cast<void*>(-7), &frame);
+  const std::int64_t result = janus_half_call(reinterpret_cast<void*>(-7), enter_half, &frame);
   const std::uint32_t sse = mxcsr();
   const std::uint16_t x87 = fcw();
   set_fp_control(kDefaultMxcsr, kDefaultFcw);
@@ -216,9 +216,9 @@ TEST(half_call, a_half_sees_the_callers_words_and_gives_its_result) {
 TEST(half_call, one_that_is_abandoned_returns_the_value_with_the_default_words) {
   for (int i = 0; i < 3; ++i) {
     set_fp_control(kDefaultMxcsr | kRoundUp, kDefaultFcw);
-    CHECK_EQ(janus_half_call(abandon_at_depth, reinterpret_cast<void*>(i), &frame), -123);
+    CHECK_EQ(janus_half_call(reinterpret_cast<void*>(i), abandon_at_depth, &frame), -123);
     CHECK_EQ(mxcsr() & kMxcsrControlBits, kDefaultMxcsr);
-    janus_half_call(round_up_and_abandon, nullptr, &frame);
+    janus_half_call(nullptr, round_up_and_abandon, &frame);
     CHECK_EQ(mxcsr() & kMxcsrControlBits, kDefaultMxcsr);
     CHECK_EQ(fcw(), kDefaultFcw);
   }

@@ -91,7 +91,7 @@ STEP std::int64_t call_task(std::int64_t (*task)(void*)) {
 }
 
 STEP std::int64_t call_half(std::int64_t (*task)(void*)) {
-  const std::int64_t result = janus_half_call(task, nullptr, &frame);
+  const std::int64_t result = janus_half_call(nullptr, task, &frame);
   stay();
   return result;
 }

@@ -109,8 +109,8 @@ void check_half_call(const Image& image, Report& report) {
   report.claim("half call: calls once", path.trouble.empty() && calls.size() == 1, path.trouble);
   if (calls.size() != 1) return;
   const auto& then = calls[0].registers;
-  report.equal("half call: tells its story", story(path), "call rdi; ");
-  report.equal("half call: passes the argument", then.at("rdi").text(), "rsi");
+  report.equal("half call: tells its story", story(path), "call rsi; ");
+  report.equal("half call: passes the argument", then.at("rdi").text(), "rdi");
   report.equal("half call: the function is called at the frame", then.at("rsp").text(), (Value{"sp", kFrame}).text());
   report.equal("half call: links the frame pointer chain", then.at("rbp").text(),
                in_frame(offsetof(TaskFrame, rbp)).text());

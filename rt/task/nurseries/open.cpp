@@ -55,19 +55,29 @@ Account* payer_of_record(const Nursery& nursery) noexcept {
 }
 
 // For a nursery that a task owns: its children that begin and end on this worker are counted with plain arithmetic.
-[[gnu::always_inline]] inline void attach_to_owner(Nursery& nursery, Worker& worker, Task& owner,
-                                                   std::uint32_t alive) noexcept {
+// `clean`: its clean_epoch.
+[[gnu::always_inline]] inline void attach_clean(Nursery& nursery, Worker& worker, Task& owner, std::uint32_t alive,
+                                                std::uint64_t clean) noexcept {
   nursery.owner.store(&owner, std::memory_order_relaxed);
   nursery.owner_worker.store(&worker, std::memory_order_relaxed);
-  // Takes over the clean_epoch of the owner's nursery, so one walk up the tree serves all tasks below. The epoch is
-  // read first: a later cancel of the owner increments the epoch.
-  const std::uint64_t clean = owner.nursery->clean_epoch.load(std::memory_order_acquire);
-  const bool told = owner.cancel.load(std::memory_order_relaxed) != 0;
-  nursery.clean_epoch.store(told ? ~std::uint64_t{0} : clean, std::memory_order_relaxed);
-  if (owner.is_published) [[unlikely]]
-    owner.is_published = false;
+  nursery.clean_epoch.store(clean, std::memory_order_relaxed);
   worker.counters.nurseries_opened.add();
   nursery.alive.store(alive, std::memory_order_release);
+}
+
+// A new nursery takes over the clean_epoch of its owner's nursery, so one walk up the tree serves all tasks below. This
+// is read before the owner's `cancel`: a later cancel of the owner increments the epoch.
+[[gnu::always_inline]] inline std::uint64_t clean_epoch_of(const Task& owner) noexcept {
+  return owner.nursery->clean_epoch.load(std::memory_order_acquire);
+}
+
+[[gnu::always_inline]] inline void attach_to_owner(Nursery& nursery, Worker& worker, Task& owner,
+                                                   std::uint32_t alive) noexcept {
+  const std::uint64_t clean = clean_epoch_of(owner);
+  const bool told = owner.cancel.load(std::memory_order_relaxed) != 0;
+  if (owner.is_published) [[unlikely]]
+    owner.is_published = false;
+  attach_clean(nursery, worker, owner, alive, told ? ~std::uint64_t{0} : clean);
 }
 
 // Cancels a nursery that is opened by a task that was told to end.
@@ -138,6 +148,14 @@ namespace {
 
 namespace {
 
+constexpr NurseryTraits kForkTraits = [] {
+  NurseryTraits traits;
+  traits.scope = NurseryTraits::kScoped;
+  traits.is_linked = true;
+  traits.on_error = ErrorPolicy::kCollect;
+  return traits;
+}();
+
 // Opens a nursery of the running task, as its current one or for a fork. Fast path: is_ready_to_open() holds.
 template <Path kPath, bool kIsFork>
 [[gnu::always_inline]] inline OrError<Nursery*> open_scoped(Worker& worker, Task& owner) noexcept {
@@ -152,10 +170,8 @@ template <Path kPath, bool kIsFork>
     return taken;
   }
   Nursery* const nursery = taken.value;
-  NurseryTraits traits;
+  NurseryTraits traits = kIsFork ? kForkTraits : NurseryTraits{};
   traits.scope = NurseryTraits::kScoped;
-  traits.is_linked = kIsFork;
-  traits.on_error = kIsFork ? ErrorPolicy::kCollect : ErrorPolicy::kCancel;
   traits.draws = traits.has_leftovers = !kIsFast && owner.is_caged();
   const std::uint32_t alive = init_nursery(*nursery, owner.account, traits);
   RunFrame& frame = *owner.frame;
@@ -181,22 +197,52 @@ OrError<Nursery*> open_current(Worker& worker, Task& owner) noexcept {
 template OrError<Nursery*> open_current<Path::kGeneral>(Worker& worker, Task& owner) noexcept;
 template OrError<Nursery*> open_current<Path::kFast>(Worker& worker, Task& owner) noexcept;
 
-template <Path kPath>
 OrError<Nursery*> open_fork(Worker& worker, Task& owner) noexcept {
   RunFrame& frame = *owner.frame;
-  if (kPath == Path::kFast && (frame.current != nullptr || !is_ready_to_open(worker, owner))) [[unlikely]]
-    return nullptr;
-  if (kPath == Path::kGeneral && frame.current != nullptr) link_current(frame);
-  return open_scoped<kPath, true>(worker, owner);
+  if (frame.current != nullptr) link_current(frame);
+  return open_scoped<Path::kGeneral, true>(worker, owner);
 }
-template OrError<Nursery*> open_fork<Path::kGeneral>(Worker& worker, Task& owner) noexcept;
-template OrError<Nursery*> open_fork<Path::kFast>(Worker& worker, Task& owner) noexcept;
+
+Nursery* open_fork_fast(Worker& worker, Task& owner, RunFrame& frame) noexcept {
+  auto* const nursery = static_cast<Nursery*>(Slab::hot(worker.nurseries));
+  if (nursery == nullptr || nursery->runtime == nullptr || owner.is_caged() || frame.current != nullptr) [[unlikely]]
+    return nullptr;
+  constexpr std::uint8_t kGeneral = TaskMarks::kSawCancel | TaskMarks::kHoldsLocks;
+  if (owner.is_marked_or_published(kGeneral)) [[unlikely]] {
+    owner.is_published = false;
+    if (owner.is_marked(kGeneral)) return nullptr;
+  }
+  const std::uint64_t clean = clean_epoch_of(owner);
+  if (!arch::cmp_relaxed(owner.cancel, 0)) [[unlikely]]
+    return nullptr;
+  Slab::take_hot(worker.nurseries, nursery);
+  constexpr NurseryTraits kTraits = [] {
+    NurseryTraits traits = kForkTraits;
+    traits.scope = NurseryTraits::kOwnHalf;
+    return traits;
+  }();
+  const std::uint32_t alive = init_nursery(*nursery, owner.account, kTraits);
+  link_nursery(frame.open, *nursery);
+  attach_clean(*nursery, worker, owner, alive, clean);
+  return nursery;
+}
+
+namespace {
+
+// Not cold: gcc would lay out what follows its callers' calls as cold, too.
+[[gnu::noinline]] void give_record_slow(Worker& worker, Nursery& nursery) noexcept {
+  runtime_of(worker).nurseries.give(&worker.nurseries, &nursery);
+}
+
+}  // namespace
 
 void recycle(Worker& worker, Nursery& nursery) noexcept {
   nursery.alive.store(0, std::memory_order_relaxed);
   JANUS_ASSERT(is_zeroed_when_free(nursery));
   worker.counters.nurseries_ended.add();
-  runtime_of(worker).nurseries.give(&worker.nurseries, &nursery);
+  if (Slab::has_room(worker.nurseries)) [[likely]]
+    return Slab::give_hot(worker.nurseries, &nursery);
+  give_record_slow(worker, nursery);
 }
 
 namespace {

@@ -22,10 +22,11 @@ OrError<Nursery*> open_nursery(Runtime& runtime, Task* owner, const NurseryOptio
 // only on the root's account, for a task that was not told to end; nullptr, without an error: take the general path.
 template <Path kPath>
 OrError<Nursery*> open_current(Worker& worker, Task& owner) noexcept;
-// For janus_fork_join: opens a nursery of the running task that collects failures, in the list of its frame. Fast path:
-// as for open_current(), and for a task without a current nursery.
-template <Path kPath>
+// For janus_fork_join: opens a nursery of the running task that collects failures, in the list of its frame.
 OrError<Nursery*> open_fork(Worker& worker, Task& owner) noexcept;
+// The fast path: as for open_current(), and only for a task that holds no locks and has no current nursery.
+// The caller's half begins at once. nullptr: take the general path.
+Nursery* open_fork_fast(Worker& worker, Task& owner, RunFrame& frame) noexcept;
 // Gives the record of a nursery that has ended back to the pool. Precondition: the nursery is in no list and has no
 // leftovers.
 void recycle(Worker& worker, Nursery& nursery) noexcept;

@@ -36,18 +36,18 @@ OrError<void*> take_record(Runtime& runtime, Worker* worker, bool has_paid) noex
   return record;
 }
 
-// Whether spawn<kFast>() can proceed.
+// Whether spawn<kFast>() can proceed. `spawned`: the worker's counter.
 template <bool kIsFirst>
-[[gnu::always_inline]] inline bool is_ready_to_spawn(const Worker& worker, const Nursery& nursery) noexcept {
+[[gnu::always_inline]] inline bool is_ready_to_spawn(const Worker& worker, const Nursery& nursery,
+                                                     std::uint64_t spawned) noexcept {
   const bool is_ready =
       kIsFirst || (is_at_home(nursery, worker) && nursery.alive.load(std::memory_order_relaxed) == Nursery::kAlive);
-  return is_ready && worker.counters.spawned.read() != worker.ids.end && Slab::hot(worker.tasks) != nullptr;
+  return is_ready && spawned != worker.ids.end && Slab::hot(worker.tasks) != nullptr;
 }
 
-// Counts a spawned task, and returns its number.
-[[gnu::always_inline]] inline std::uint64_t count_spawned(Worker& worker) noexcept {
-  const std::uint64_t spawned = worker.counters.spawned.read();
-  JANUS_ASSERT(spawned != worker.ids.end);
+// Counts a spawned task, and returns its number. `spawned`: the worker's counter.
+[[gnu::always_inline]] inline std::uint64_t count_spawned(Worker& worker, std::uint64_t spawned) noexcept {
+  JANUS_ASSERT(spawned != worker.ids.end && spawned == worker.counters.spawned.read());
   worker.counters.spawned.add();
   return worker.ids.first + spawned;
 }
@@ -61,7 +61,7 @@ std::uint64_t count_spawned_anywhere(Runtime& runtime, Worker* worker) noexcept 
     worker->ids.first = runtime.next_id.fetch_add(kIdBlock, std::memory_order_relaxed) - spawned;
     worker->ids.end = spawned + kIdBlock;
   }
-  return count_spawned(*worker);
+  return count_spawned(*worker, spawned);
 }
 
 // The error for a spawn into a nursery that takes no more spawns.
@@ -81,7 +81,8 @@ void launch(Worker* worker, Task& task) noexcept {
 template <Path kPath, bool kIsFirst>
 OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options) noexcept {
   constexpr bool kIsFast = kPath == Path::kFast;
-  if (kIsFast && !is_ready_to_spawn<kIsFirst>(*worker, nursery)) [[unlikely]]
+  const std::uint64_t spawned = kIsFast ? worker->counters.spawned.read() : 0;
+  if (kIsFast && !is_ready_to_spawn<kIsFirst>(*worker, nursery, spawned)) [[unlikely]]
     return nullptr;
   Runtime& runtime = kIsFast ? runtime_of(*worker) : *nursery.runtime;
   if constexpr (kIsFirst) {
@@ -110,7 +111,7 @@ OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, con
   }
   auto* const task = static_cast<Task*>(record.value);
   init_task(*task, nursery, account, fn, arg, options.stack_class, flags);
-  task->id = kIsFast ? count_spawned(*worker) : count_spawned_anywhere(runtime, worker);
+  task->id = kIsFast ? count_spawned(*worker, spawned) : count_spawned_anywhere(runtime, worker);
   if constexpr (kIsFast) return task;
   if ((flags & TaskFlags::kDraws) != 0)
     task->group = account->index();  // a cage is one group, and the tasks of the root another

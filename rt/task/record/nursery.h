@@ -67,7 +67,7 @@ struct alignas(64) Nursery : NurseryAlive {
 
   std::atomic<std::uint64_t> clean_epoch;  // neither it nor an ancestor was cancelled when epoch_of() was this
   Nursery* outer;                          // in the owner's list: the nursery opened before ...
-  Nursery* inner;                          // ... and after
+  Nursery* inner;                          // ... and after; invalid in the newest
   Nursery* previous_current;               // the nursery that was current before janus_nursery_create made this one
   Task* records;                           // ended tasks whose result may be read
   std::atomic<bool> was_read;              // the result was read
@@ -104,14 +104,13 @@ inline bool is_zeroed_when_free(const Nursery& nursery) noexcept {
 
 // Lists of open nurseries, the newest first.
 inline void link_nursery(Nursery*& first, Nursery& nursery) noexcept {
-  nursery.inner = nullptr;
   nursery.outer = first;
   if (first != nullptr) first->inner = &nursery;
   first = &nursery;
 }
 
 inline void unlink_nursery(Nursery*& first, Nursery& nursery) noexcept {
-  (nursery.inner != nullptr ? nursery.inner->outer : first) = nursery.outer;
+  (first != &nursery ? nursery.inner->outer : first) = nursery.outer;
   if (nursery.outer != nullptr) nursery.outer->inner = nursery.inner;
 }
 

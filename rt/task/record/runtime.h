@@ -66,6 +66,7 @@ struct Runtime {
   PoolCharge pool_charge;  // of records and stacks
   Account* root_account;
   RuntimeOptions options;
+  std::size_t child_stack_bytes;  // of options.stack_class
   // Ops of a fresh slice: the yield interval, or 0 from a request for attention until a check has handled it: tasks
   // that only yield or use channels never use up a slice, and would not check.
   std::atomic<std::uint32_t> slice_ops;

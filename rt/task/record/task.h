@@ -169,6 +169,13 @@ struct alignas(64) Task : Runnable {
   // Whether it is in a cage, and so draws on another account than the root's.
   bool is_caged() const noexcept { return !arch::is_zero(group); }
   bool is_marked(std::uint8_t mark) const noexcept { return (marks & mark) != 0; }
+  // Whether it has one of `some` marks, or is_published. One test of the neighbouring bytes.
+  bool is_marked_or_published(std::uint8_t some) const noexcept {
+    static_assert(offsetof(Runnable, is_published) == offsetof(Runnable, marks) + 1);
+    std::uint16_t both;
+    __builtin_memcpy(&both, &marks, sizeof both);
+    return (both & (std::uint16_t{1} << 8 | some)) != 0;
+  }
   inline void mark(std::uint8_t mark) noexcept;
 
   // Flags may be read by any thread. They are written by the spawner and the task itself until the task is exposed,

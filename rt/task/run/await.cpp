@@ -27,8 +27,7 @@ namespace {
   worker.scheduler->sched_point();
   if (++starved_rounds < kPatience) return;
   starved_rounds = 0;
-  if (Runnable* const next = worker.scheduler->take_fresh_if(worker, [](Runnable*) { return true; }))
-    refuse_start(next);
+  if (Runnable* const next = Scheduler::take_fresh_if(worker, [](Runnable*) { return true; })) refuse_start(next);
 }
 
 struct AwaitedChildren : AwaitedUnlocked {

@@ -94,7 +94,7 @@ Report forgive(Task& self) noexcept {
   RunDetails& details = self.frame->details;
   LocksBefore locks = {details.locks_before, details.held_count};
   details.locks_before = &locks;
-  const std::int64_t code = janus_half_call(own, arg, &self.frame->frame_sp);
+  const std::int64_t code = janus_half_call(arg, own, &self.frame->frame_sp);
   const Report end = end_own_half(self, code);
   details.locks_before = locks.outer;
   leave_own_half(*self.frame, nursery, before);
@@ -103,31 +103,34 @@ Report forgive(Task& self) noexcept {
 
 }  // namespace
 
-template <Path kPath>
-bool call_and_await(Task& self, Nursery& nursery, TaskFn own, void* arg, ForkEnds& ends) noexcept {
+[[gnu::cold]] bool call_and_await(Task& self, Nursery& nursery, TaskFn own, void* arg, ForkEnds& ends) noexcept {
   RunFrame& frame = *self.frame;
   const Before before = {frame.frame_sp, frame.current};
-  if (before.current != nullptr) [[unlikely]]
-    frame.current = nullptr;
+  frame.current = nullptr;
   nursery.traits.scope = NurseryTraits::kOwnHalf;
-  if (self.is_marked(TaskMarks::kHoldsLocks)) [[unlikely]]
+  if (self.is_marked(TaskMarks::kHoldsLocks))
     return await_other(self, nursery, call_with_locks(self, nursery, own, arg, before), ends);
-  const std::int64_t code = janus_half_call(own, arg, &frame.frame_sp);
-  if (kPath == Path::kGeneral || code < 0 || frame.open != &nursery || frame.current != nullptr) [[unlikely]]
-    return end_fork(self, nursery, code, before, ends);
-  leave_own_half(frame, nursery, before);
+  return end_fork(self, nursery, janus_half_call(arg, own, &frame.frame_sp), before, ends);
+}
+
+bool call_and_await_fast(Task& self, RunFrame& frame, Nursery& nursery, TaskFn own, void* arg,
+                         ForkEnds& ends) noexcept {
+  const std::uint64_t frame_sp = frame.frame_sp;
+  const std::int64_t code = janus_half_call(arg, own, &frame.frame_sp);
+  if (code < 0 || frame.open != &nursery || frame.current != nullptr) [[unlikely]]
+    return end_fork(self, nursery, code, {frame_sp, nullptr}, ends);
+  leave_own_half(frame, nursery, {frame_sp, nullptr});
   // If every child was counted in and out on this worker, and nobody has cancelled the nursery, its end needs no atomic
   // operation (await_current()). A cancel from above that no half has seen came too late.
-  if (run_only_child(self, nursery) && nursery.life().end_alone() && !nursery.traits.has_leftovers) [[likely]] {
+  Worker* worker = &current_worker();
+  if (run_only_child(worker, self, frame, nursery) && nursery.life().end_alone() && !nursery.traits.has_leftovers)
+      [[likely]] {
     order_hooks::acquire(&nursery);
     frame.open = nursery.outer;
-    if (frame.open != nullptr) frame.open->inner = nullptr;
-    recycle(current_worker(), nursery);
+    recycle(*worker, nursery);
     return true;
   }
   return await_other(self, nursery, {Outcome::kSuccess, 0, 0, self.id, false, Cause::kNone}, ends);
 }
-template bool call_and_await<Path::kGeneral>(Task&, Nursery&, TaskFn, void*, ForkEnds&) noexcept;
-template bool call_and_await<Path::kFast>(Task&, Nursery&, TaskFn, void*, ForkEnds&) noexcept;
 
 }  // namespace janus

@@ -17,7 +17,9 @@ struct ForkEnds {
 
 // Calls own(arg) and awaits the nursery, which open_fork() opened and in which the other half was spawned; destroys it.
 // True: both succeeded, and `ends` was not written. The caller may be on another worker afterwards.
-template <Path kPath>
 bool call_and_await(Task& self, Nursery& nursery, TaskFn own, void* arg, ForkEnds& ends) noexcept;
+// The fast path, for a nursery of open_fork_fast(), if a child's stack of the usual size has room below the caller's
+// frame.
+bool call_and_await_fast(Task& self, RunFrame& frame, Nursery& nursery, TaskFn own, void* arg, ForkEnds& ends) noexcept;
 
 }  // namespace janus

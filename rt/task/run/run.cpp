@@ -228,64 +228,71 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
 // Whether the task ended with nothing to clean up or record.
 [[gnu::always_inline]] inline bool is_plain_end(const Task& task, const RunFrame& frame, std::int64_t code) noexcept {
   return code >= 0 && frame.open == nullptr && frame.current == nullptr && task.marks == 0 &&
-         task.flags.load(std::memory_order_relaxed) == 0;
+         arch::cmp_relaxed(task.flags, 0);
+}
+
+// Not cold: gcc would lay out what follows its callers' calls as cold, too.
+[[gnu::noinline]] void give_record_slow(Worker& worker, Task& task) noexcept {
+  runtime_of(worker).tasks.give(&worker.tasks, &task);
 }
 
 // Fast path of finish(): nothing to clean up. The caller updates the counters.
 [[gnu::always_inline]] inline void finish_plain(Worker& worker, Task& task) noexcept {
   task.frame = nullptr;
   JANUS_ASSERT(is_zeroed_when_free(task));
-  runtime_of(worker).tasks.give(&worker.tasks, &task);
+  if (Slab::has_room(worker.tasks)) [[likely]]
+    return Slab::give_hot(worker.tasks, &task);
+  give_record_slow(worker, task);
 }
 
-// Runs a task from its start to its end. `outer_frame`: the frame of the task that waits for this one by calling it, or
-// nullptr. True: is_plain_end() held, and the caller must count the task. The fast path is for a child without a handle
-// that runs in its parent's slice; such a child needs no state.
-// `kCall`: janus_task_call or janus_half_call.
-template <Path kPath, std::int64_t (*kCall)(TaskFn, void*, std::uint64_t*)>
-[[gnu::always_inline]] inline bool run_task(Task& task, Nursery& nursery, RunFrame* outer_frame,
+// Runs a task from its start to its end. `worker`: the calling one, before and afterwards. `outer_frame`: the frame of
+// the task that waits for this one by calling it, or nullptr. True: is_plain_end() held, and the caller must count the
+// task. The fast path is for a child without a handle that runs in its parent's slice, on the root's account; such a
+// child needs no state. kIsHalf: it is a half of a fork.
+template <Path kPath, bool kIsHalf>
+[[gnu::always_inline]] inline bool run_task(Worker*& worker, Task& task, Nursery& nursery, RunFrame* outer_frame,
                                             bool is_own_slice) noexcept {
   constexpr bool kIsFast = kPath == Path::kFast;
   RunFrame frame(&task, outer_frame);
   JANUS_ASSERT(task.frame == nullptr && task.suspension() == nullptr && may_be_running(state_of(task)));
   task.frame = &frame;
-  {
-    Worker& worker = current_worker();
-    worker.task = static_cast<Runnable*>(&task);
-    if constexpr (!kIsFast) {
-      task.state.store(TaskState::kRunning, std::memory_order_relaxed);
-      worker.scheduler->trace_event(worker, Event::kStart, &task);
-    }
-    if (is_own_slice) begin_slice(worker, task);
+  worker->task = static_cast<Runnable*>(&task);
+  if constexpr (!kIsFast) {
+    task.state.store(TaskState::kRunning, std::memory_order_relaxed);
+    worker->scheduler->trace_event(*worker, Event::kStart, &task);
   }
+  if (is_own_slice) begin_slice(*worker, task);
   [[maybe_unused]] void* outer_fiber = nullptr;
   if constexpr (fiber_hooks::kAreWatched) outer_fiber = fiber_hooks::begin_task(current_worker().fiber, task.id);
   order_hooks::acquire(&task);
   std::int64_t code = -1;
-  if (!(kIsFast ? is_cancelled(nursery) : is_cancelled(task)) || starts_cancelled(task)) [[likely]]
-    code = kCall(task.fn, task.arg, &frame.frame_sp);
-  Worker& worker = current_worker();
-  if (is_plain_end(task, frame, code) && (kIsFast || !Scheduler::is_always_slow(worker))) [[likely]] {
-    if (is_own_slice) commit_slice(worker, task);
+  if (!(kIsFast ? is_cancelled_on_root(runtime_of(*worker), nursery) : is_cancelled(task)) || starts_cancelled(task))
+      [[likely]]
+    code = kIsHalf ? janus_half_call(task.arg, task.fn, &frame.frame_sp)
+                   : janus_task_call(task.fn, task.arg, &frame.frame_sp);
+  worker = &current_worker();
+  if (is_plain_end(task, frame, code) && (kIsFast || !Scheduler::is_always_slow(*worker))) [[likely]] {
+    if (is_own_slice) commit_slice(*worker, task);
     order_end(task, nursery);
-    finish_plain(worker, task);
-    fiber_hooks::end_task(worker.fiber, outer_fiber, false);
+    finish_plain(*worker, task);
+    fiber_hooks::end_task(worker->fiber, outer_fiber, false);
     return true;
   }
   const std::uint64_t frame_sp = frame.frame_sp;
   frame.frame_sp = 0;
   [[maybe_unused]] const bool was_forced = task.is_marked(TaskMarks::kWasForced);
   finish(task, code, frame_sp, is_own_slice);
-  if constexpr (fiber_hooks::kAreWatched) fiber_hooks::end_task(current_worker().fiber, outer_fiber, was_forced);
+  worker = &current_worker();
+  if constexpr (fiber_hooks::kAreWatched) fiber_hooks::end_task(worker->fiber, outer_fiber, was_forced);
   return false;
 }
 
 [[gnu::noinline]] void run(Task& task, RunFrame* outer_frame, bool is_own_slice) noexcept {
   Nursery& nursery = *task.nursery;
-  if (!run_task<Path::kGeneral, janus_task_call>(task, nursery, outer_frame, is_own_slice)) return;
-  Worker& worker = current_worker();
-  worker.counters.completed.add();
-  leave_nursery(worker, nursery);
+  Worker* worker = &current_worker();
+  if (!run_task<Path::kGeneral, false>(worker, task, nursery, outer_frame, is_own_slice)) return;
+  worker->counters.completed.add();
+  leave_nursery(*worker, nursery);
 }
 
 // Runs a child on the stack of its parent, which waits. A child with an account of its own gets a slice of its own,
@@ -343,16 +350,17 @@ void run_children(Task& self, Nursery& nursery) noexcept {
   JANUS_ASSERT(may_be_running(state_of(self)) && current_task(*worker) == &self);
   self.state.store(TaskState::kNesting, std::memory_order_relaxed);
   do {
-    auto* const child = static_cast<Task*>(worker->scheduler->take_fresh_if<kPath>(
-        *worker, [&](Runnable* fresh) { return fits_below(fresh, nursery, classes); }));
+    auto* const child = static_cast<Task*>(
+        Scheduler::take_fresh_if<kPath>(*worker, [&](Runnable* fresh) { return fits_below(fresh, nursery, classes); }));
     if (child == nullptr) break;
     const bool is_plain = child->account == self.account && child->flags.load(std::memory_order_relaxed) == 0;
     bool is_to_count = false;
-    if (kPath == Path::kFast && is_plain) [[likely]]
-      is_to_count = run_task<Path::kFast, janus_task_call>(*child, nursery, self.frame, false);
-    else
+    if (kPath == Path::kFast && is_plain) [[likely]] {
+      is_to_count = run_task<Path::kFast, false>(worker, *child, nursery, self.frame, false);
+    } else {
       run_nested(*child, self);
-    worker = &current_worker();  // the child may have ended on another worker
+      worker = &current_worker();  // the child may have ended on another worker
+    }
     if (is_to_count) [[likely]] {
       worker->counters.completed_inline.add();
       leave_nursery(*worker, nursery);
@@ -368,26 +376,21 @@ void run_children(Task& self, Nursery& nursery) noexcept {
 template void run_children<Path::kGeneral>(Task& self, Nursery& nursery) noexcept;
 template void run_children<Path::kFast>(Task& self, Nursery& nursery) noexcept;
 
-bool run_only_child(Task& self, Nursery& nursery) noexcept {
-  Worker* worker = &current_worker();
+bool run_only_child(Worker*& worker, Task& self, RunFrame& frame, Nursery& nursery) noexcept {
   if (!is_at_home(nursery, *worker)) [[unlikely]]
     return false;
-  const auto room =
-      static_cast<std::int64_t>(arch::stack_pointer() - reinterpret_cast<std::uintptr_t>(worker->stack_limit));
   auto* const child =
-      static_cast<Task*>(worker->scheduler->take_fresh_if<Path::kFast>(*worker, [&](const Runnable* fresh) {
+      static_cast<Task*>(Scheduler::take_fresh_if<Path::kFast, true>(*worker, [&](const Runnable* fresh) {
         // With flags: somebody spawned it by a handle of the record's earlier nursery.
         const auto* const task = static_cast<const Task*>(fresh);
-        return task->nursery == &nursery && task->flags.load(std::memory_order_relaxed) == 0 &&
-               (room / std::int64_t{kMinStackBytes}) >> fresh->stack_class > 0;
+        return task->nursery == &nursery && arch::cmp_relaxed(task->flags, 0);
       }));
   if (child == nullptr) [[unlikely]]
     return false;
   JANUS_ASSERT(child->account == self.account);
   JANUS_ASSERT(may_be_running(state_of(self)) && current_task(*worker) == &self);
   self.state.store(TaskState::kNesting, std::memory_order_relaxed);
-  const bool is_to_count = run_task<Path::kFast, janus_half_call>(*child, nursery, self.frame, false);
-  worker = &current_worker();
+  const bool is_to_count = run_task<Path::kFast, true>(worker, *child, nursery, &frame, false);
   worker->task = static_cast<Runnable*>(&self);
   self.state.store(TaskState::kRunning, std::memory_order_relaxed);
   if (!is_to_count) [[unlikely]] {

@@ -13,9 +13,10 @@ void run_from_base(Runnable* fresh) noexcept;
 // path: stops when the nursery is no longer private.
 template <Path kPath>
 void run_children(Task& self, Nursery& nursery) noexcept;
-// The fast path for a fork's nursery of `self`, whose child has no handle and no account of its own, and starts with the
-// control words of `self`. True: the nursery is private and has no child any more.
-bool run_only_child(Task& self, Nursery& nursery) noexcept;
+// The fast path for a fork's nursery of `self`, whose frame is `frame`. The child has no handle, no account of its own
+// and a stack of the usual size, which fits below; it starts with the control words of `self`. `worker`: the calling one,
+// before and afterwards. True: the nursery is private and has no child any more.
+bool run_only_child(Worker*& worker, Task& self, RunFrame& frame, Nursery& nursery) noexcept;
 void refuse_start(Runnable* fresh) noexcept;
 // Called after frames of the running task were left by force, maybe from a spare stack. `frame_sp`: where they ended.
 void leave_abandoned_frames(const RunFrame& frame, std::uint64_t frame_sp) noexcept;

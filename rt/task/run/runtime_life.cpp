@@ -165,7 +165,7 @@ OrError<Runtime*> create_runtime(const RuntimeOptions& options) noexcept {
   SchedulerOptions scheduling{};
   scheduling.workers = runtime.options.workers = choose_workers(options, cpus, scheduling.pinning);
   // Stacks grow in the handler of the tasks' faults.
-  const std::size_t least = stack_class_bytes(options.stack_class);
+  const std::size_t least = runtime.child_stack_bytes = stack_class_bytes(options.stack_class);
   if (runtime.options.stack_max < least) runtime.options.stack_max = least;
   if (!options.handles_faults || !runtime.stacks.let_grow(runtime.options.stack_max)) runtime.options.stack_max = least;
   charge_pools(runtime);

@@ -78,6 +78,12 @@ bool is_clean_at_once(const Runtime& runtime, const Task& task) noexcept {
 template bool is_clean_at_once<true>(const Runtime& runtime, const Task& task) noexcept;
 template bool is_clean_at_once<false>(const Runtime& runtime, const Task& task) noexcept;
 
+bool is_cancelled_on_root(const Runtime& runtime, Nursery& nursery) noexcept {
+  JANUS_ASSERT(is_on_root(runtime, nursery));
+  return !arch::cmp_relaxed(nursery.clean_epoch, runtime.cancel_epoch.load(std::memory_order_acquire)) &&
+         look_again(nursery);
+}
+
 bool is_cancelled(Nursery& nursery) noexcept {
   return !is_clean_on_root(*nursery.runtime, nursery) && look_again(nursery);
 }

@@ -15,6 +15,8 @@ template <bool kIsCaged>
 bool is_clean_at_once(const Runtime& runtime, const Task& task) noexcept;
 // Whether the children of `nursery` were told to end: for a child without a handle, which cannot be cancelled alone.
 bool is_cancelled(Nursery& nursery) noexcept;
+// As is_cancelled(Nursery&), for a nursery on the root's account.
+bool is_cancelled_on_root(const Runtime& runtime, Nursery& nursery) noexcept;
 // As is_cancelled(Task&), but writes and charges nothing. The result is only a hint if the task has ended and its
 // record, or its nursery's, was recycled.
 bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& nursery) noexcept;

@@ -38,7 +38,7 @@ std::int64_t janus_task_call(std::int64_t (*fn)(void*), void* arg, std::uint64_t
 
 // As janus_task_call, but leaves the control words alone: fn sees the caller's. If the call is abandoned, it returns
 // with the default ones.
-std::int64_t janus_half_call(std::int64_t (*fn)(void*), void* arg, std::uint64_t* frame_sp);
+std::int64_t janus_half_call(void* arg, std::int64_t (*fn)(void*), std::uint64_t* frame_sp);
 
 // The offsets from janus_task_call of the instructions that call fn, there and in janus_half_call. Such an instruction
 // itself faults if fn is not a canonical address.
