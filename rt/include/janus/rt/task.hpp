@@ -41,7 +41,6 @@ class Task {
     // JANUS_E_STALE is no failure if the task has ended: its nursery was destroyed, but the record has the result.
     if (waited < 0 && !(waited == JANUS_E_STALE && record_->has_ended())) return detail::error_of(waited);
     Result<T> result = outcome(value);
-    id_ = id();
     error_ = detail::error_of(JANUS_E_STATE);
     let_go();
     return result;
@@ -67,9 +66,11 @@ class Task {
     return state < 0 || state >= JANUS_TASK_COMPLETED;
   }
 
+  // After the end. Also keeps the id.
   Result<T> outcome(std::int64_t value) noexcept {
     janus_result how = {};
     const bool known = janus_task_result(handle_, &how) == 0;
+    if (known) id_ = how.task_id;
     if (!record_->has_ended()) return known ? Error{how.code, how.kind} : detail::error_of(value);
     Result<T> result = record_->take();
     // The task returned, but a nursery that it had left open failed.
