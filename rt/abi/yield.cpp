@@ -15,7 +15,7 @@ namespace {
 // The general case of janus_yield, which rt/task/account/charge.h prices, so the entry charges nothing.
 [[gnu::noinline]] int yield_from_afar() noexcept {
   const Caller me = enter_free();
-  return me.task != nullptr ? yield<Path::kGeneral>(*me.task) : JANUS_E_NO_TASK;
+  return me.task != nullptr ? yield<Path::kGeneral>(*me.worker, *me.task) : JANUS_E_NO_TASK;
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ extern "C" {
   const Caller me = enter_yield();
   if (me.task == nullptr) [[unlikely]]
     return yield_from_afar();
-  return yield<Path::kFast>(*me.task);
+  return yield<Path::kFast>(*me.worker, *me.task);
 }
 
 // Called by a yield check that has charged and found too little fuel. A caller that has fuel left pays the price of a

@@ -56,7 +56,7 @@ template <Path kPath>
 [[gnu::always_inline]] inline bool Scheduler::go_on_with(Worker& worker, Suspension& self, Runnable* to,
                                                          Pending publish) noexcept {
   if (to == nullptr || to->suspension() == nullptr) [[unlikely]]
-    return start_fresh(worker, self, to, publish);
+    return start_fresh(worker, self, to, {publish.action, publish.first, publish.second});  // built only here
   const Suspension& target = *to->suspension();
   self.stack = arch::opaque(worker.stack);
   self.stack_limit = arch::opaque(worker.stack_limit);

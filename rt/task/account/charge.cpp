@@ -25,8 +25,7 @@ int charge_bytes(Task& task, std::size_t bytes) noexcept {
 }
 
 template <Path kPath>
-int yield(Task& task) noexcept {
-  Worker& worker = current_worker();
+int yield(Worker& worker, Task& task) noexcept {
   worker.counters.yields.add();
   if (task.yielded_free && worker.fuel == worker.slice) {
     // A loop of nothing but yields must not be free, so the second in a row is charged as an operation.
@@ -39,8 +38,8 @@ int yield(Task& task) noexcept {
   task.yielded_free = true;
   return sees_cancel(task) ? -1 : 0;
 }
-template int yield<Path::kGeneral>(Task& task) noexcept;
-template int yield<Path::kFast>(Task& task) noexcept;
+template int yield<Path::kGeneral>(Worker& worker, Task& task) noexcept;
+template int yield<Path::kFast>(Worker& worker, Task& task) noexcept;
 
 [[gnu::noinline, gnu::cold]] int yield_slow(Task& task) noexcept {
   const std::uint64_t debt = commit_slice_at_check(current_worker(), task);
@@ -65,7 +64,7 @@ template int yield<Path::kFast>(Task& task) noexcept;
   if (!dispatcher.has_ready(current_worker())) dispatcher.go_on_alone(current_worker(), task.group);
   if (dispatcher.has_ready(current_worker()) || scheduler.is_deterministic()) {
     if (!dispatcher.keeps_turn(current_worker(), task)) {
-      const int seen = yield<Path::kGeneral>(task);
+      const int seen = yield<Path::kGeneral>(current_worker(), task);
       task.yielded_free = false;  // it has paid for the slice that is over
       return seen;
     }

@@ -22,7 +22,7 @@ int charge_bytes(Task& task, std::size_t bytes) noexcept;
 // Puts the task behind every ready task. 0, or -1: the task was told to end. Free, except for a yield after a yield
 // with nothing charged in between, which costs one op.
 template <Path kPath>
-int yield(Task& task) noexcept;
+int yield(Worker& worker, Task& task) noexcept;
 // At the end of a slice: pays for it, checks for a cancel, and lets other ready tasks run. 0, or -1: told to end.
 int yield_slow(Task& task) noexcept;
 
