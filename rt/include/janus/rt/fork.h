@@ -23,8 +23,9 @@ extern "C" {
 // default ones if another worker runs it.
 // A failure of one does not cancel the other. If the caller is cancelled, both are.
 //
-// If neither ran, since there was too little memory or budget, or the caller is no task, both results have the kind
-// JANUS_KIND_PENDING and the error as code [task].
+// If neither ran, since there was too little memory or budget, one is no function, or the caller is no task, both
+// results have the kind JANUS_KIND_PENDING and the error as code; if the caller had been cancelled before, the kind
+// JANUS_KIND_CANCELLED [task].
 long janus_fork_join(janus_task_fn own, void* own_arg, janus_task_fn other, void* other_arg, janus_result results[2]);
 
 #ifdef __cplusplus

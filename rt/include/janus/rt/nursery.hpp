@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/rt/nursery.hpp: Nursery: a scope that does not end before its tasks. A part of janus/rt.hpp.
+// janus/rt/nursery.hpp: Nursery: a scope that does not end before its tasks, if the task that made it ends it. A part of janus/rt.hpp.
 #ifndef JANUS_RT_NURSERY_HPP
 #define JANUS_RT_NURSERY_HPP
 

@@ -3,7 +3,8 @@
 //
 // Quicksort with the branchless partition of Edelkamp and Weiss (BlockQuicksort, 2016), and Peters' treatment of equal
 // elements (pattern-defeating quicksort, 2021); heapsort below a depth that only bad pivots reach. In place, in
-// O(n log n) comparisons. The two sides of a pivot are the halves of a fork_join.
+// O(n log n) comparisons. Of more than 4,096 elements the two sides of a pivot are the halves of a fork_join; fewer are
+// sorted by one task.
 #ifndef JANUS_RT_SORT_HPP
 #define JANUS_RT_SORT_HPP
 
