@@ -30,9 +30,13 @@ class alignas(kAccountLine) MemoryCache {
 
   // Owner only. Draws from the chunk. False: it is too small, and nothing has changed.
   [[nodiscard, gnu::always_inline]] bool draw_at_hand(std::uint64_t bytes) noexcept {
-    add_as_owner(used_, static_cast<std::int64_t>(bytes));
+    const std::int64_t more = used_.load(std::memory_order_relaxed) + static_cast<std::int64_t>(bytes);
+    // First: a recall takes an excess over the limit for a chunk that is used up.
+    if (is_less_relaxed(limit_, more)) [[unlikely]]
+      return false;
+    used_.store(more, std::memory_order_relaxed);
     compiler_barrier();  // partner: platform::heavy_fence() in RootMemory::recall_chunks()
-    if (!is_less_relaxed(limit_, used_.load(std::memory_order_relaxed))) [[likely]]
+    if (!is_less_relaxed(limit_, more)) [[likely]]
       return true;
     subtract_as_owner(used_, static_cast<std::int64_t>(bytes));
     return false;

@@ -30,11 +30,8 @@ class FreeBlock {
 
  private:
   [[nodiscard]] std::uint64_t mixed() const noexcept {
-    return std::rotl(address_of(next_), 24) ^ address_of(this) ^ kMark;
+    return std::rotl(address_of(next_), 24) ^ address_of(this) ^ 0x9ddfea08eb382d69u;
   }
-
-  // Fits an instruction, as a negative number of 32 bits.
-  static constexpr std::uint64_t kMark = 0xffff'ffff'eb38'2d69u;
 
   FreeBlock* next_;
   std::uint64_t seal_;

@@ -165,6 +165,21 @@ TASK_TEST(task, one_token_lets_one_park_through) {
   CHECK(timed == JANUS_E_TIMEOUT || timed == JANUS_E_UNSUPPORTED);
 }
 
+std::int64_t wait_for_cancel_and_token(void*) {
+  CHECK_EQ(janus_park(-1), JANUS_CANCELLED);
+  CHECK(eventually([] { return janus_park(0) == 0; }));
+  return 0;
+}
+
+TASK_TEST(task, a_cancel_that_comes_before_a_token_ends_the_wait_and_leaves_the_token) {
+  janus_nursery* nursery = open_nursery();
+  const janus_task task = spawn(nursery, wait_for_cancel_and_token);
+  CHECK(eventually([&] { return janus_task_state(task) == JANUS_TASK_BLOCKED; }));
+  CHECK_EQ(janus_task_cancel(task), 0);
+  CHECK_EQ(janus_unpark(task), 0);  // on one worker before the task runs again
+  CHECK_EQ(end(nursery), 0);
+}
+
 std::int64_t park_ten_times(void* count) {
   for (int i = 0; i < 10; ++i) {
     if (janus_park(-1) < 0) return -1;

@@ -19,7 +19,8 @@ using janus::model::require;
 // 'd': draws 1, 'c': credits 1, 'D': draws all that the others leave, 'C': credits that. No draw is ever more than
 // `total` less the most that all others may hold, so a refusal is a mistake. A thread that begins with 'c' holds 1.
 // 'A': draws all that no other thread holds, or is crediting, at that moment; none draws at the same time.
-// 'T': takes what is there. 'm': draws 1 if it is there. The last thread, if `last_has_cache` is false, has no cache.
+// 'T': takes what is there. 'm': draws 1 if it is there. 'x', as the first: the first thread's chunk is all that there is,
+// and it draws one more than that, which is refused, and disturbs nobody. The last thread, if `last_has_cache` is false, has no cache.
 struct CacheWorld {
   static constexpr unsigned kMax = 3;
   const char* programs[kMax];
@@ -34,6 +35,8 @@ struct CacheWorld {
   unsigned threads() const { return programs[2] == nullptr ? 2 : 3; }
   bool has_cache(unsigned thread) const { return last_has_cache || thread + 1 != threads(); }
 
+  static constexpr std::uint64_t kChunk = 4;
+
   void begin() {
     require(accounts.init({{0, kTotal, 0, 0, 0}}), "there is memory");
     for (unsigned i = 0; i < threads(); ++i)
@@ -47,10 +50,14 @@ struct CacheWorld {
         accounts.credit_memory(&caches[i], accounts.root(), 1);
       }
     }
+    if (programs[0][0] != 'x') return;
+    require(accounts.draw_memory(nullptr, accounts.root(), kTotal - kChunk), "what is no chunk is the root's");
+    take(kTotal - kChunk);
   }
 
   std::uint64_t amount_of(char what) const {
     if (what == 'A') return kTotal - held;
+    if (what == 'x') return kChunk + 1;
     return what == 'D' || what == 'C' ? kTotal - others_hold : 1;
   }
 
@@ -71,7 +78,7 @@ struct CacheWorld {
         take(accounts.root_memory().take_all(accounts.root(), Component::kMemory));
       } else {
         const bool is_drawn = accounts.draw_memory(cache, accounts.root(), amount);
-        require(is_drawn || *what == 'm', "what is there is not refused");
+        require(is_drawn || *what == 'm' || *what == 'x', "what is there is not refused");
         if (is_drawn) take(amount);
       }
     }
@@ -97,6 +104,8 @@ TEST(memory_cache_model, an_owner_and_one_who_calls_back) {
   REQUIRE(goes_well("called back twice", Fences::kHeavy, 1, false, "dcd", "DCD"));
   REQUIRE(goes_well("called back twice in one draw", Fences::kHeavy, 0, false, "m", "TT"));
   REQUIRE(goes_well("a credit is there when it is over", Fences::kHeavy, 2, false, "c", "DCA"));
+  REQUIRE(goes_well("one asks for more than there is", Fences::kHeavy, CacheWorld::kTotal - CacheWorld::kChunk, false,
+                    "x", "D"));
 }
 
 TEST(memory_cache_model, two_owners) {

@@ -219,7 +219,9 @@ MISTAKES = [
             by="what_is_freed_is_offered_while_another_task_runs"),
 
     mistake("memory_cache", "no heavy fence", (CACHE, "  platform::heavy_fence();", "  ")),
-    mistake("memory_cache", "the owner does not look again after a draw", (CACHE_H, "    if (!is_less_relaxed(limit_, used_.load(std::memory_order_relaxed))) [[likely]]\n", "")),
+    mistake("memory_cache", "a draw of more than there is is made first",
+            (CACHE_H, "    if (is_less_relaxed(limit_, more)) [[unlikely]]\n      return false;\n", ""), by="an_owner_and_one_who_calls_back"),
+    mistake("memory_cache", "the owner does not look again after a draw", (CACHE_H, "    if (!is_less_relaxed(limit_, more)) [[likely]]\n", "")),
     mistake("memory_cache", "the owner does not look again after a credit",
             (CACHE_H, "    return !is_less_relaxed(most_, static_cast<std::uint64_t>(chunk));", "    (void)chunk;\n    return true;")),
     mistake("memory_cache", "the owner keeps a draw that it makes again", (CACHE_H, "    subtract_as_owner(used_, static_cast<std::int64_t>(bytes));\n    return false;", "    return false;")),

@@ -173,6 +173,33 @@ static long too_far(void) {
   return janus_nursery_await(nursery, NULL) == JANUS_PANIC ? 7 : 8;
 }
 
+// --- The other half of a fork, below a half that has left a long stack
+
+static int64_t use_much(void* unused) {
+  (void)unused;
+  return go_down(600000, 0) != 0 ? 0 : -6;
+}
+
+static uintptr_t deepest_half;
+
+static int64_t fork_on_a_long_stack(void* unused) {
+  (void)unused;
+  janus_result results[2];
+  (void)janus_fork_join(use_much, NULL, begin_to_overflow, NULL, results);
+  if (results[1].kind != JANUS_KIND_PANIC) return -7;
+  if (began - deepest > deepest_half) deepest_half = began - deepest;
+  return 0;
+}
+
+// Prints how deep the deepest one went.
+static int halves(void) {
+  janus_nursery* nursery = open_collecting();
+  for (stack_size = 65536; stack_size <= (size_t)4 << 20; stack_size *= 4) spawn(nursery, fork_on_a_long_stack, NULL);
+  const long code = janus_nursery_await(nursery, NULL);
+  janus_print(1, "%lu\n", (unsigned long)deepest_half);
+  return (int)-code;
+}
+
 // --- What JANUS_STATS prints about stacks
 
 static int64_t recurse_alone(void* bytes) {
@@ -465,6 +492,7 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "depth")) return (int)depth(argv);
   if (!strcmp(how, "far")) return (int)far();
   if (!strcmp(how, "too far")) return (int)too_far();
+  if (!strcmp(how, "halves")) return halves();
   if (!strcmp(how, "deep")) return (int)deep_ones(argv);
   if (!strcmp(how, "pauper")) return (int)depth_of_a_pauper(argv);
   if (!strcmp(how, "cage")) return (int)in_a_cage(argv);

@@ -78,6 +78,9 @@ def look_at_large_ones(program):
         done = ends(program, 'without', program, 'far', settings=settings)
         if done.returncode != 77:
             tap.check(f'and also with stacks of a fixed size, {workers} workers', done.returncode == 0 and not done.stderr, done)
+    done = ends(program, 'halves', settings={'JANUS_WORKERS': 1})
+    tap.check('the other half of a fork goes no deeper where its caller has left a long stack',
+              done.returncode == 0 and int(done.stdout or b'-1') <= 262144 + 8192, done)
     done = ends_well('a task ends if there is no memory for its large stack', program, 'too far', status=7, settings={'JANUS_MEMORY': '48m'})
     tap.check('and the report gives the reason', done.stderr.count(b'panicked: no memory for its stack') == 1, done.stderr)
 

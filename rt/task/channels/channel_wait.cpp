@@ -139,7 +139,8 @@ struct AwaitedPartner : Awaited {
 
 // Called under the lock, which it releases. Waits until served, closed or cancelled.
 [[gnu::noinline]] int wait_locked(Channel& channel, Task& self, ChannelWait& its, BiasedLock::Hold hold) noexcept {
-  std::atomic_ref(self.waits_at).store(&channel, std::memory_order_relaxed);
+  // A channel of another runtime may be unmapped while a canceller still reads this.
+  if (!its.is_foreign) std::atomic_ref(self.waits_at).store(&channel, std::memory_order_relaxed);
   AwaitedPartner awaited(channel, its, hold);
   const WaitEnd end = wait(self, awaited);
   if (end != WaitEnd::kOver) [[unlikely]]

@@ -18,9 +18,9 @@ struct AwaitedToken : AwaitedUnlocked {
 
   explicit AwaitedToken(Task& its_owner) noexcept : owner(its_owner) {}
   static constexpr WaitReason reason() noexcept { return WaitReason::kToken; }
-  bool is_over() const noexcept {
-    return owner.token.exchange(0, std::memory_order_acquire) != 0;
-  }  // pairs with unpark()
+  // In a task that was told to end a token stays where it is.
+  bool is_over() const noexcept { return !is_cancelled(owner) && take(); }
+  bool take() const noexcept { return owner.token.exchange(0, std::memory_order_acquire) != 0; }  // pairs with unpark()
   static constexpr void* key() noexcept { return nullptr; }
   static void publish(Task& task, void*) noexcept {
     // Looks again for a token that unpark() left before it could see the state. The fence's partner is in unpark().
@@ -34,7 +34,7 @@ struct AwaitedToken : AwaitedUnlocked {
 int park(Task& task, bool forever) noexcept {
   if (forever && sees_cancel(task)) return kCancelledCode;
   AwaitedToken token(task);
-  if (!forever && !token.is_over()) return kErrorTimeout;
+  if (!forever && !token.take()) return kErrorTimeout;
   const int result = forever ? result_of(wait(task, token), task) : 0;
   if (result == 0) order_hooks::acquire(&task.frame);
   return result;

@@ -377,7 +377,9 @@ template void run_children<Path::kGeneral>(Task& self, Nursery& nursery) noexcep
 template void run_children<Path::kFast>(Task& self, Nursery& nursery) noexcept;
 
 bool run_only_child(Worker*& worker, Task& self, RunFrame& frame, Nursery& nursery) noexcept {
-  if (!is_at_home(nursery, *worker)) [[unlikely]]
+  // With a stack that has grown long the limit is above every stack pointer: it has to shrink first.
+  if (!is_at_home(nursery, *worker) || arch::stack_pointer() < reinterpret_cast<std::uintptr_t>(worker->stack_limit))
+      [[unlikely]]
     return false;
   auto* const child =
       static_cast<Task*>(Scheduler::take_fresh_if<Path::kFast, true>(*worker, [&](const Runnable* fresh) {
