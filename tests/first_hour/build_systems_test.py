@@ -17,8 +17,9 @@ tap = Tap()
 work = work_directory()
 janus_cc = install(sys.argv[1], work)
 prefix = janus_cc.parent.parent
-# A separate ccache directory, so that the tested files are compiled anew.
+# A separate ccache directory, so that the tested files are compiled anew, with ccache even if it is off otherwise.
 plain = environment(PATH=f'{janus_cc.parent}:{os.environ["PATH"]}', CCACHE_DIR=work / 'ccache')
+plain.pop('CCACHE_DISABLE', None)
 for name in ('CC', 'CXX', 'CFLAGS', 'CXXFLAGS', 'LDFLAGS'):
     plain.pop(name, None)
 has_zlib = shutil.which('pkg-config') and run(['pkg-config', '--exists', 'zlib'], env=plain).returncode == 0
