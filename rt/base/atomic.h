@@ -15,7 +15,6 @@ namespace janus {
 template <typename T>
 using Atomic = std::atomic<T>;
 
-using arch::add_as_owner;
 using arch::cmp_acquire;
 using arch::cmp_relaxed;
 using arch::compiler_barrier;

@@ -102,10 +102,6 @@ template <typename Word>
 void subtract_as_owner(Atomic<Word>& word, std::type_identity_t<Word> amount) noexcept {
   word.store(word.load(std::memory_order_relaxed) - amount, std::memory_order_relaxed);
 }
-template <typename Word>
-void add_as_owner(Atomic<Word>& word, std::type_identity_t<Word> amount) noexcept {
-  word.store(word.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
-}
 inline void compiler_barrier() noexcept {}
 inline void full_fence() noexcept {
   model::fence();
