@@ -96,6 +96,17 @@ TEST(fake_platform, a_wait_with_an_end_moves_the_clock_there) {
   CHECK_EQ(platform::now_ns(), before + 100);
 }
 
+TEST(fake_platform, a_preempted_thread_does_not_run) {
+  fake_platform::reset();
+  const std::uint64_t now = platform::now_ns(), ran = platform::thread_ns();
+  fake_platform::advance_ns(100);
+  fake_platform::preempt_ns(1000);
+  CHECK_EQ(platform::now_ns() - now, 1100);
+  CHECK_EQ(platform::thread_ns() - ran, 100);
+  fake_platform::hide_thread_ns();
+  CHECK_EQ(platform::thread_ns(), 0);
+}
+
 TEST(fake_platform, entropy_is_a_fixed_sequence_or_fails) {
   fake_platform::reset();
   std::uint64_t first = 0, again = 0, next = 0;

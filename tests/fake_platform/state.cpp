@@ -77,9 +77,10 @@ void reset() {
   s.guard_kind = platform::Guard::kProtected;
   s.maps = s.guards = s.discarded = s.stray_unmaps = s.threads = 0;
   s.allowed = s.quota = 0;
-  s.fractional = s.entropy_refused = false;
+  s.fractional = s.entropy_refused = s.thread_ns_hidden = false;
   s.heavy_fence = true;
   s.now = 1'000'000'000;
+  s.preempted = 0;
   s.waits = s.wakes = s.asked_to_wake = s.heavy_fences = s.entropy = 0;
 }
 
@@ -132,6 +133,13 @@ void set_now_ns(std::uint64_t now) {
 }
 void advance_ns(std::uint64_t by) {
   state().now += by;
+}
+void preempt_ns(std::uint64_t by) {
+  state().preempted += by;
+  state().now += by;
+}
+void hide_thread_ns() {
+  state().thread_ns_hidden = true;
 }
 std::uint64_t waits() {
   return state().waits;
