@@ -97,6 +97,9 @@ void heavy_fence() noexcept;
 std::uint64_t now_ns() noexcept;  // monotonic
 // The CPU time of the calling thread; 0: unknown on this machine. May be a system call.
 std::uint64_t thread_ns() noexcept;
+// How often the machine has taken the CPU from the calling thread; a thread that waits in the kernel gives it up itself.
+// 0: unknown on this machine. May be a system call.
+std::uint64_t preemptions() noexcept;
 std::int64_t unix_time_ns() noexcept;
 
 // --- Output and system calls -----------------------------------------------------------------------------------------

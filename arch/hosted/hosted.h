@@ -25,6 +25,7 @@ void heavy_fence() noexcept;
 bool has_heavy_fence() noexcept;
 std::uint64_t now_ns() noexcept;
 std::uint64_t thread_ns() noexcept;
+std::uint64_t preemptions() noexcept;
 std::int64_t unix_time_ns() noexcept;
 bool entropy(void* bytes, std::size_t count) noexcept;
 

@@ -53,6 +53,9 @@ std::uint64_t now_ns() noexcept {
 std::uint64_t thread_ns() noexcept {
   return hosted::thread_ns();
 }
+std::uint64_t preemptions() noexcept {
+  return hosted::preemptions();
+}
 std::int64_t unix_time_ns() noexcept {
   return hosted::unix_time_ns();
 }

@@ -3,6 +3,7 @@
 // understands.
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +30,12 @@ std::uint64_t now_ns() noexcept {
 
 std::uint64_t thread_ns() noexcept {
   return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+std::uint64_t preemptions() noexcept {
+  rusage usage{};
+  syscall(SYS_getrusage, RUSAGE_THREAD, &usage);
+  return static_cast<std::uint64_t>(usage.ru_nivcsw);
 }
 
 std::int64_t unix_time_ns() noexcept {

@@ -28,6 +28,7 @@ enum Number : long {
   kExit = 60,
   kFcntl = 72,
   kGetrlimit = 97,
+  kGetrusage = 98,
   kSysinfo = 99,
   kSetsid = 112,
   kSigaltstack = 131,
@@ -102,6 +103,11 @@ inline constexpr long kFutexWakePrivate = 1 | 128, kFutexWaitBitsetPrivate = 9 |
 inline constexpr long kClockRealtime = 0, kClockMonotonic = 1, kClockThread = 3;
 struct Timespec {
   std::int64_t seconds, nanoseconds;
+};
+inline constexpr long kUsageOfThread = 1;
+struct Rusage {
+  std::int64_t unused[17];
+  std::int64_t involuntary_switches;
 };
 inline constexpr long kTimerReal = 0;
 struct IntervalTimer {

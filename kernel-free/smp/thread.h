@@ -37,6 +37,7 @@ struct alignas(64) Thread {
   TrapFrame frame;
   std::uint64_t gs_base;
   std::uint64_t ran_ns;  // how long it had run when it was last switched away from
+  std::uint64_t preemptions;
 
   // kAwake --the thread itself, as it enters a bucket (waiting.cpp)--> kWaiting
   // kWaiting --wake(), or the thread itself once until_ns has passed; it then leaves the bucket--> kAwake

@@ -119,7 +119,10 @@ void share_turns(Cpu& cpu, TrapFrame& frame) {
   Thread& running = *cpu.current;
   const bool is_running = is_ready(running, now);  // else it is in stay_while(), which looks for another thread itself
   Thread* const other = is_running ? find_other(cpu, now) : nullptr;
-  if (other != nullptr && now >= cpu.slice_end_ns) switch_to(cpu, *other, frame);
+  if (other != nullptr && now >= cpu.slice_end_ns) {
+    ++running.preemptions;
+    switch_to(cpu, *other, frame);
+  }
   arm_timer(cpu, other != nullptr ? Others::kReady : Others::kNoneReady);
 }
 
@@ -220,6 +223,10 @@ std::uint64_t thread_ns() noexcept {
   bare::IrqOff irq_off;
   const bare::Thread& me = bare::this_thread();
   return me.ran_ns + (now_ns() - me.runs_since_ns);
+}
+
+std::uint64_t preemptions() noexcept {
+  return bare::this_thread().preemptions;
 }
 
 }  // namespace janus::platform

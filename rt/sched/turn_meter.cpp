@@ -7,13 +7,20 @@
 namespace janus {
 namespace {
 
-// A turn of up to this many ns counts in full: the prices of operations keep a slice well below that. During a longer
-// one the kernel may have preempted the thread. In deterministic mode, which measures ops, no turn counts for more: ops
-// beyond two maximal slices are only costs that programs claim in yield checks.
-constexpr std::uint64_t kCertainTurn = 2'000'000;
+// A turn of up to this many ns counts in full. During a longer one the kernel may have preempted the thread, so the
+// worker asks for the thread's CPU time. Other turns are seldom that long, and a question costs much less.
+constexpr std::uint64_t kCertainTurn = 100'000;
+// Up to this many ns count in full if the thread was not preempted: then it has waited in a system call, and the other
+// tasks of the worker with it. In deterministic mode, which measures ops, no turn counts for more: ops beyond two
+// maximal slices are only costs that programs claim in yield checks.
+constexpr std::uint64_t kMaxUncertain = 2'000'000;
 // If the times in `asked` are older than this, in ns, they are renewed when a turn begins, so that earlier waits of the
 // thread are not deducted from that turn.
 constexpr std::uint64_t kAskedLongAgo = 100'000'000;
+
+constexpr std::uint64_t at_most(std::uint64_t limit, std::uint64_t value) noexcept {
+  return value < limit ? value : limit;
+}
 
 }  // namespace
 
@@ -21,24 +28,31 @@ std::uint64_t TurnMeter::clock(const Worker& worker) const noexcept {
   return is_deterministic_ ? worker.counters.ops.read() : platform::now_ns();
 }
 
-// Sets when the turn that begins now has to end.
-void TurnMeter::limit(Worker& worker) const noexcept {
+// A turn begins at `now`. Sets when it has to end.
+void TurnMeter::start(Worker& worker, std::uint64_t now) const noexcept {
+  worker.turn_began = now;
   worker.turn_until = is_deterministic_ ? ~std::uint64_t{0} : arch::rdtsc() + WorkerFairness::kMaxTurnTicks;
+  if (now - worker.asked.at_ns > kAskedLongAgo && !is_deterministic_) [[unlikely]]
+    worker.asked = {now, platform::thread_ns()};
 }
 
 // Returns the time to charge for a turn that ends now and seems to have taken `seems`. The thread's CPU time costs a
-// system call, so it is read only here, and in end() if the last reading is old or from before a sleep. All the time
-// since the last reading in which the thread did not run is deducted from this turn: the rest was certainly used. The
-// result is at least kCertainTurn.
+// system call, so it is read only here, and in start() if the last reading is old or from before a sleep. All the time
+// since the last reading in which the thread did not run is deducted from this turn, if it is more than kCertainTurn:
+// the rest was certainly used.
 [[gnu::noinline, gnu::cold]] std::uint64_t TurnMeter::time_of_long_turn(Worker& worker, std::uint64_t now,
                                                                         std::uint64_t seems) noexcept {
   const std::uint64_t ran = platform::thread_ns();
   const auto before = worker.asked;
   worker.asked = {now, ran};
-  if (ran < before.ran_ns) return kCertainTurn;
   const std::uint64_t passed = now - before.at_ns, ran_meanwhile = ran - before.ran_ns;
   const std::uint64_t waited = passed > ran_meanwhile ? passed - ran_meanwhile : 0;
-  return seems > waited + kCertainTurn ? seems - waited : kCertainTurn;
+  if (waited <= kCertainTurn) return seems;
+  const std::uint64_t preemptions = platform::preemptions();
+  const bool is_preempted = preemptions != worker.preemptions;
+  worker.preemptions = preemptions;
+  const std::uint64_t at_least = at_most(is_preempted ? kCertainTurn : kMaxUncertain, seems);
+  return seems > waited + at_least ? seems - waited : at_least;
 }
 
 void TurnMeter::end(Worker& worker) noexcept {
@@ -46,21 +60,17 @@ void TurnMeter::end(Worker& worker) noexcept {
   if (worker.turn_of != WorkerFairness::kNobody) {
     std::uint64_t taken = now > worker.turn_began ? now - worker.turn_began : 0;
     if (taken > kCertainTurn) [[unlikely]]
-      taken = is_deterministic_ ? kCertainTurn : time_of_long_turn(worker, now, taken);
+      taken = is_deterministic_ ? at_most(kMaxUncertain, taken) : time_of_long_turn(worker, now, taken);
     worker.groups.spend(worker.turn_of, taken);
   }
   worker.turn_of = WorkerFairness::kNobody;
-  worker.turn_began = now;
-  limit(worker);
-  if (now - worker.asked.at_ns > kAskedLongAgo && !is_deterministic_) [[unlikely]]
-    worker.asked = {now, platform::thread_ns()};
+  start(worker, now);
 }
 
 void TurnMeter::begin(Worker& worker, std::uint32_t group) noexcept {
   worker.groups.begin_turn(group);
   worker.turn_of = group;
-  worker.turn_began = clock(worker);
-  limit(worker);
+  start(worker, clock(worker));
   worker.yield_bar = group == 0 ? 0 : WorkerFairness::kOutOfReach;
   worker.may_hide_group_0 = !worker.ready.is_empty();
 }

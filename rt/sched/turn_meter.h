@@ -28,7 +28,7 @@ class TurnMeter {
 
  private:
   [[nodiscard]] std::uint64_t clock(const Worker& worker) const noexcept;
-  void limit(Worker& worker) const noexcept;
+  void start(Worker& worker, std::uint64_t now) const noexcept;
   static std::uint64_t time_of_long_turn(Worker& worker, std::uint64_t now, std::uint64_t seems) noexcept;
 
   bool is_deterministic_;

@@ -132,6 +132,7 @@ struct WorkerFairness {
   struct {
     std::uint64_t at_ns, ran_ns;
   } asked;
+  std::uint64_t preemptions;  // of the thread, when the worker last asked
 
   static constexpr std::int64_t kOutOfReach = INT64_MAX;
   // In fair rounds, of some 20 us each: a theft holds its victim up for a moment.

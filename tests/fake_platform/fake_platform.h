@@ -45,7 +45,9 @@ std::uint64_t threads_started();
 // ms at most, since any wait may return early.
 void set_now_ns(std::uint64_t now);
 void advance_ns(std::uint64_t by);
-// The machine takes the CPU from the calling thread: the clock moves, but not the CPU time of threads.
+// The calling thread waits in the kernel: the clock moves, but not the CPU time of threads.
+void block_ns(std::uint64_t by);
+// The same, but the machine takes the CPU from the thread.
 void preempt_ns(std::uint64_t by);
 void hide_thread_ns();  // thread_ns() does not know the time
 std::uint64_t waits();  // calls of wait() that found word == seen

@@ -96,11 +96,14 @@ TEST(fake_platform, a_wait_with_an_end_moves_the_clock_there) {
   CHECK_EQ(platform::now_ns(), before + 100);
 }
 
-TEST(fake_platform, a_preempted_thread_does_not_run) {
+TEST(fake_platform, a_thread_that_is_preempted_or_blocks_does_not_run) {
   fake_platform::reset();
   const std::uint64_t now = platform::now_ns(), ran = platform::thread_ns();
   fake_platform::advance_ns(100);
-  fake_platform::preempt_ns(1000);
+  fake_platform::block_ns(400);
+  CHECK_EQ(platform::preemptions(), 0);
+  fake_platform::preempt_ns(600);
+  CHECK_EQ(platform::preemptions(), 1);
   CHECK_EQ(platform::now_ns() - now, 1100);
   CHECK_EQ(platform::thread_ns() - ran, 100);
   fake_platform::hide_thread_ns();

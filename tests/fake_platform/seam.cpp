@@ -110,7 +110,10 @@ std::uint64_t now_ns() noexcept {
   return state().now;
 }
 std::uint64_t thread_ns() noexcept {
-  return state().thread_ns_hidden ? 0 : state().now - state().preempted;
+  return state().thread_ns_hidden ? 0 : state().now - state().waited;
+}
+std::uint64_t preemptions() noexcept {
+  return state().preemptions;
 }
 std::int64_t unix_time_ns() noexcept {
   return static_cast<std::int64_t>(state().now.load());

@@ -80,7 +80,7 @@ void reset() {
   s.fractional = s.entropy_refused = s.thread_ns_hidden = false;
   s.heavy_fence = true;
   s.now = 1'000'000'000;
-  s.preempted = 0;
+  s.waited = s.preemptions = 0;
   s.waits = s.wakes = s.asked_to_wake = s.heavy_fences = s.entropy = 0;
 }
 
@@ -134,9 +134,13 @@ void set_now_ns(std::uint64_t now) {
 void advance_ns(std::uint64_t by) {
   state().now += by;
 }
-void preempt_ns(std::uint64_t by) {
-  state().preempted += by;
+void block_ns(std::uint64_t by) {
+  state().waited += by;
   state().now += by;
+}
+void preempt_ns(std::uint64_t by) {
+  ++state().preemptions;
+  block_ns(by);
 }
 void hide_thread_ns() {
   state().thread_ns_hidden = true;

@@ -47,6 +47,12 @@ std::uint64_t thread_ns() noexcept {
   return static_cast<std::uint64_t>(read_ns(kClockThread));
 }
 
+std::uint64_t preemptions() noexcept {
+  Rusage usage{};
+  (void)call(kGetrusage, kUsageOfThread, &usage);
+  return static_cast<std::uint64_t>(usage.involuntary_switches);
+}
+
 std::int64_t unix_time_ns() noexcept {
   return read_ns(kClockRealtime);
 }
