@@ -94,7 +94,9 @@ void queue_newest(Worker& worker, std::uint32_t kept) noexcept {
   const Runnable* const runs = next != nullptr ? next : yielding;
   worker.turn_of = runs != nullptr ? runs->group : WorkerFairness::kNobody;
   if (worker.turn_of != last) worker.may_hide_group_0 = !worker.ready.is_empty();
-  const bool is_calm = worker.groups.size() == 0 && ((is_used_up && last == 0) || worker.ready.is_empty());
+  // A runnable that yields is queued only after this.
+  const bool is_group_0_alone = worker.groups.size() == 0 && (yielding == nullptr || yielding->group == 0);
+  const bool is_calm = is_group_0_alone && ((is_used_up && last == 0) || worker.ready.is_empty());
   worker.yield_bar = worker.turn_of == 0 ? 0 : WorkerFairness::kOutOfReach;
   if (worker.turn_of == 0 && is_calm) {
     worker.dispatch_bar = 0;

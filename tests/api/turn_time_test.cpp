@@ -26,10 +26,10 @@ bool work(std::uint64_t& ran, std::uint64_t ns) {
   return janus_yield_check(2000) >= 0;
 }
 
-// Runs a neighbour beside a cage of two tasks on one worker until they have run for kTotal. Each step is one turn, unless
+// Runs a neighbour beside a cage of `tasks` on one worker until they have run for kTotal. Each step is one turn, unless
 // its group goes on.
 template <class Neighbour, class Caged>
-Times run_beside_a_cage(Neighbour neighbours_step, Caged caged_step) {
+Times run_beside_a_cage(Neighbour neighbours_step, Caged caged_step, int tasks = 2) {
   Times times;
   run_in(with_workers(1), [&] {
     auto neighbour = [&] {
@@ -39,10 +39,9 @@ Times run_beside_a_cage(Neighbour neighbours_step, Caged caged_step) {
       while (!times.are_over() && caged_step(times)) continue;
     };
     auto cage = [&] {
-      Scope both(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, budget_of(UINT32_MAX));
-      both.go(caged);
-      both.go(caged);
-      return both.end();
+      Scope crew(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, budget_of(UINT32_MAX));
+      for (int i = 0; i < tasks; ++i) crew.go(caged);
+      return crew.end();
     };
     Scope scope;
     scope.go(cage);
@@ -57,6 +56,16 @@ bool compute(Times& times) {
 }
 
 }  // namespace
+
+// While the neighbour runs, the cage's task is all that waits, or one of those that do.
+TEST(turn_time, a_cage_has_half_whether_one_task_is_in_it_or_several) {
+  for (const int tasks : {1, 2, 10}) {
+    fake_platform::reset();
+    const Times times = run_beside_a_cage(
+        compute, [](Times& all) { return work(all.cage, kUnit); }, tasks);
+    CHECK(times.are_alike());
+  }
+}
 
 // A kernel preempts a thread at some of its system calls, and so perhaps in the turns of one group only.
 TEST(turn_time, a_group_does_not_pay_for_the_time_of_other_processes) {
