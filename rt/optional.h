@@ -36,6 +36,15 @@
 // PART   arch/linux/signals/sample_thread.cpp janus_thread_sampling  linker/reports-linux.ld
 //   janus::platform::sample_thread            the position of a running thread cannot be found
 //   janus::kernel::answer                     a signal that was sent is no request for a position
+// PART   rt/sched/timers.cpp                  -                      janus::Timers::arm
+//   janus::Timers::fire_due                   no timer is ever armed (Timers::are_any), so none is due, ...
+//   janus::Timers::look_in_passing            the same
+//   janus::Timers::see_to_cover_all           the same
+//   janus::Timers::take_seat                  ... and no worker has to sleep until a time
+// PART   rt/task/wait/deadline.cpp            -                      janus::Deadline::Deadline
+//   janus::Deadline::has_passed               no call waits with a deadline
+//   janus::publish_stop_until                 the same
+//   janus::Deadline::end                      the same
 // PART   rt/budget/account_recharge.cpp       -                      janus::Accounts::recharge
 //   janus::Recharges::draw                    nothing was ever recharged, so there is nothing to draw
 //   janus::Recharges::pass_on_drawn           the same

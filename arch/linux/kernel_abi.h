@@ -95,7 +95,7 @@ inline constexpr std::uint64_t kCloneVm = 0x100, kCloneFs = 0x200, kCloneFiles =
 struct CloneArgs {
   std::uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
 };
-inline constexpr long kPrSetName = 15, kPrGetAuxv = 0x41555856;
+inline constexpr long kPrSetName = 15, kPrSetTimerSlack = 29, kPrGetAuxv = 0x41555856;
 inline constexpr long kArchSetGs = 0x1001, kArchSetFs = 0x1002, kArchGetFs = 0x1003, kArchGetGs = 0x1004;
 
 // --- Futexes, time, fences

@@ -246,6 +246,8 @@ class Runtime:
             return 'waits at a channel'
         if task.state in (at['waits_for.lock'], at['waits_for.room']):
             return 'waits for a static or a descriptor'
+        if task.state == at['waits_for.time']:
+            return 'sleeps'
         return 'is ready'
 
     def describe(self, task):

@@ -9,7 +9,7 @@
 
 namespace janus::lower {
 
-constexpr std::array<std::string_view, 78> kRuntimeNames = {
+constexpr std::array<std::string_view, 83> kRuntimeNames = {
     "janus_alloc",
     "janus_alloc_aligned",
     "janus_blocking",
@@ -23,9 +23,11 @@ constexpr std::array<std::string_view, 78> kRuntimeNames = {
     "janus_channel_close",
     "janus_channel_create",
     "janus_channel_recv",
+    "janus_channel_recv_until",
     "janus_channel_release",
     "janus_channel_retain",
     "janus_channel_send",
+    "janus_channel_send_until",
     "janus_channel_try_recv",
     "janus_channel_try_send",
     "janus_entropy",
@@ -41,6 +43,7 @@ constexpr std::array<std::string_view, 78> kRuntimeNames = {
     "janus_now_ns",
     "janus_nursery_await",
     "janus_nursery_await_all",
+    "janus_nursery_await_until",
     "janus_nursery_cancel",
     "janus_nursery_close",
     "janus_nursery_create",
@@ -70,11 +73,13 @@ constexpr std::array<std::string_view, 78> kRuntimeNames = {
     "janus_scheduler_yield",
     "janus_select",
     "janus_sleep_ns",
+    "janus_sleep_until",
     "janus_strerror",
     "janus_syscall",
     "janus_task_cancel",
     "janus_task_id",
     "janus_task_join",
+    "janus_task_join_until",
     "janus_task_panic",
     "janus_task_pin",
     "janus_task_release",

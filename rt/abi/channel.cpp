@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "rt/abi/entry/entry.h"
+#include "rt/abi/general_calls.h"
 #include "rt/base/order_hooks.h"
 #include "rt/task/account/charge.h"
 #include "rt/task/channels/channel_life.h"
@@ -156,6 +157,13 @@ template <typename Element, Transfer<Element> kFast, Transfer<Element> kGeneral>
 }
 
 }  // namespace
+
+int send_in_general(janus_channel* named, const void* element) noexcept {
+  return transfer_slow<const void*, send<Path::kGeneral>>(named, element);
+}
+int receive_in_general(janus_channel* named, void* element) noexcept {
+  return transfer_slow<void*, receive<Path::kGeneral>>(named, element);
+}
 
 }  // namespace janus
 

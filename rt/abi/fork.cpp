@@ -78,7 +78,7 @@ janus_result result_of(const Report& report) noexcept {
   const OrError<Task*> child =
       spawn<Path::kGeneral>(me.worker, scope, fork.other, fork.other_arg, {stack_class, 0, nullptr, nullptr});
   if (!child) {
-    await_nursery(self, scope);
+    (void)await_nursery(self, scope);
     destroy_nursery(&current_worker(), scope);
     if (sees_cancel(self)) return refuse_cancelled(self, fork);
     return refuse({&current_worker(), &self}, fork, child.error);

@@ -2,6 +2,7 @@
 // rt/abi/nursery.cpp — nurseries by handle.
 #include "rt/abi/entry/budget_convert.h"
 #include "rt/abi/entry/entry.h"
+#include "rt/abi/general_calls.h"
 #include "rt/abi/entry/runtime_table.h"
 #include "rt/abi/start/global_runtime_life.h"
 #include "rt/base/order_hooks.h"
@@ -105,6 +106,19 @@ OrError<Nursery*> check_owned(janus_nursery* pointer, const Caller& me) noexcept
 }  // namespace janus
 
 using namespace janus;
+
+long janus::await_in_general(janus_nursery* pointer, janus_result* result, std::uint64_t until_ns) noexcept {
+  const Caller me = enter();
+  const OrError<Nursery*> found = check_owned(pointer, me);
+  if (!found) return found.error;
+  Nursery* const nursery = found.value;
+  const bool has_ended =
+      me.task != nullptr ? await_nursery(*me.task, *nursery) : await_from_thread_until(*nursery, until_ns);
+  if (!has_ended) return JANUS_E_TIMEOUT;
+  const Report report = report_of(*nursery);
+  fill(result, report);
+  return static_cast<long>(report.code);
+}
 
 extern "C" {
 
@@ -233,17 +247,7 @@ int janus_nursery_try_result(janus_nursery* pointer, janus_result* result) {
 }
 
 long janus_nursery_await(janus_nursery* pointer, janus_result* result) {
-  const Caller me = enter();
-  const OrError<Nursery*> found = check_owned(pointer, me);
-  if (!found) return found.error;
-  Nursery* const nursery = found.value;
-  if (me.task != nullptr)
-    await_nursery(*me.task, *nursery);
-  else
-    await_from_thread(*nursery);
-  const Report report = report_of(*nursery);
-  fill(result, report);
-  return static_cast<long>(report.code);
+  return await_in_general(pointer, result, platform::kForever);
 }
 
 int janus_nursery_destroy(janus_nursery* pointer) {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/yield.cpp — yield points, time, and parking.
+// rt/abi/yield.cpp — yield points and time. Waiting for a time or a token is in park.cpp.
 #include "rt/abi/entry/entry.h"
-#include "rt/abi/entry/runtime_of_handle.h"
 #include "rt/task/account/charge.h"
-#include "rt/task/nurseries/handle.h"
-#include "rt/task/nurseries/park.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/slice.h"
 
@@ -50,25 +47,6 @@ uint64_t janus_now_ns(void) {
 
 int64_t janus_unix_time_ns(void) {
   return platform::unix_time_ns();
-}
-
-int janus_park(int64_t timeout_ns) {
-  const Caller me = enter();
-  if (me.task == nullptr) return JANUS_E_NO_TASK;
-  if (timeout_ns > 0) return JANUS_E_UNSUPPORTED;  // there are no timers yet
-  return park(*me.task, timeout_ns < 0);
-}
-
-int janus_unpark(janus_task handle) {
-  const Caller me = enter();
-  if (handle.raw == 0) return JANUS_E_INVALID;
-  const RuntimeOfHandle runtime(me, handle.raw);
-  Task* const task = runtime.lock();
-  if (task == nullptr) return JANUS_E_STALE;
-  const bool ended = task->has(TaskFlags::kEnded);
-  if (!ended) unpark(worker_in(*runtime.get(), me), *task);
-  task->lock.unlock();
-  return ended ? JANUS_E_STALE : 0;
 }
 
 }  // extern "C"

@@ -13,9 +13,12 @@ enum class LockRank : std::uint8_t {
   kOutside,       // Runtime::outside_lock: nurseries that such threads have opened
   kKeyedLock,     // keyed_lock.cpp: waiters for a descriptor or a static; room.cpp: waiters for room
   kAccountQueue,  // AccountQueue::lock: waiters for a recharge
+  kFiring,        // WorkerTimers::firing: timers that were taken fire
   kTask,          // Task::lock: the end of a task that has a handle
   kNursery,       // Nursery::lock: members that a cancel has to find, records, the outcome
   kChannel,       // Channel::lock, which is a BiasedLock
+  kTimers,        // WorkerTimers::lock: the timers of one worker
+  kTimerSeat,     // TimerSeat::lock_
   kLocalKeys,     // locals.cpp
   kGroupTable,    // GroupTable::growing_
   kGroups,        // Groups::lock_

@@ -4,6 +4,7 @@
 #include <arch/cpu.h>
 #include "rt/sched/dispatcher.h"
 #include "rt/sched/thieves.h"
+#include "rt/sched/timers.h"
 
 namespace janus {
 
@@ -83,6 +84,8 @@ void queue_newest(Worker& worker, std::uint32_t kept) noexcept {
     worker.counters.fair_rounds.add();
     queue_injected(worker);
     thieves_->spread_groups(worker, last);
+    if (timers_->are_any()) [[unlikely]]
+      timers_->look_in_passing(worker);
   }
   worker.until_fair -= worker.dispatch_ops;
   Runnable* next = nullptr;

@@ -18,17 +18,19 @@
 namespace janus {
 
 class Thieves;
+class Timers;
 
 // Functions with a worker are for its owner, except has_ready().
 class Dispatcher {
  public:
   // `fair_ops`: ops of a worker from one fair round (WorkerFairness) to the next.
-  void init(unsigned workers, std::uint32_t fair_ops, bool is_deterministic, Thieves& thieves) noexcept {
+  void init(unsigned workers, std::uint32_t fair_ops, bool is_deterministic, Thieves& thieves, Timers& timers) noexcept {
     workers_ = workers;
     fair_ops_ = fair_ops;
     groups_.init(workers);
     turn_meter_.init(is_deterministic);
     thieves_ = &thieves;
+    timers_ = &timers;
   }
   // `fair_interval`: the most dispatches from one fair round to the next.
   void init_worker(Worker& worker, std::uint32_t fair_interval) noexcept {
@@ -101,6 +103,7 @@ class Dispatcher {
   GroupTable groups_;
   TurnMeter turn_meter_;
   Thieves* thieves_;
+  Timers* timers_;
   unsigned workers_;  // how many share the injector
   std::uint32_t fair_ops_;
 };

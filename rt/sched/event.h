@@ -7,7 +7,7 @@
 namespace janus {
 
 // The values are part of the hash.
-enum class Event : std::uint8_t { kSpawn = 1, kStart, kResume, kSteal, kYield, kBlock, kFinish };
+enum class Event : std::uint8_t { kSpawn = 1, kStart, kResume, kSteal, kYield, kBlock, kFinish, kTimer };
 
 // A hash of all events in their order: the event, the worker, and the runnable's id (never its address), so that the
 // same program gives the same hash on every machine.

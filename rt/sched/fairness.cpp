@@ -3,6 +3,7 @@
 // the end of a slice after which nothing else is queued. docs/decisions/0140, 0323
 #include "rt/sched/dispatcher.h"
 #include "rt/sched/thieves.h"
+#include "rt/sched/timers.h"
 
 namespace janus {
 
@@ -13,6 +14,8 @@ namespace janus {
   worker.until_fair = (over < -round ? -round : over) - worker.dispatch_ops;
   worker.counters.fair_rounds.add();
   thieves_->spread_groups(worker, 0);
+  if (timers_->are_any()) [[unlikely]]
+    timers_->look_in_passing(worker);
   for (unsigned i = 0; i < kFairSources; ++i) {
     const FairSource source = worker.fair_source;
     worker.fair_source = static_cast<FairSource>((static_cast<unsigned>(source) + 1) % kFairSources);

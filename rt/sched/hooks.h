@@ -11,6 +11,7 @@
 namespace janus {
 
 struct Runnable;
+struct Timer;
 struct Worker;
 
 namespace hooks {
@@ -34,6 +35,13 @@ void on_all_idle(Worker& worker, IdleSet::Snapshot entered) noexcept;
 
 // IdleWorkers::request_attention() has been called since the last call of this.
 void on_attention(Worker& worker) noexcept;
+
+// A timer has fired. It stays valid during this call, but not longer. Returns the runnable that this has made ready, for
+// the caller to queue, or nullptr.
+[[nodiscard]] Runnable* on_timer(Worker& worker, Timer& timer) noexcept;
+
+// Timers are due, but the caller may hold locks: makes some worker call IdleWorkers::poll_sources() for all soon.
+void on_timers_due(Worker& worker) noexcept;
 
 }  // namespace hooks
 }  // namespace janus

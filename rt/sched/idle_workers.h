@@ -13,6 +13,7 @@
 #include "rt/sched/dispatcher.h"
 #include "rt/sched/event_sources.h"
 #include "rt/sched/idle.h"
+#include "rt/sched/timers.h"
 
 namespace janus {
 
@@ -21,19 +22,25 @@ class Thieves;
 class IdleWorkers {
  public:
   // `stacks`: the pool whose stacks go back while workers sleep, or nullptr. `cpus`: see IdleSet::init().
-  void init(const WorkerList& workers, Dispatcher& dispatcher, Thieves& thieves, DeterministicScheduler& deterministic,
-            StackPool* stacks, unsigned cpus) noexcept {
+  void init(const WorkerList& workers, WorkerTimers* timers, Dispatcher& dispatcher, Thieves& thieves,
+            DeterministicScheduler& deterministic, StackPool* stacks, unsigned cpus) noexcept {
     set_.init(workers.count, cpus);
     workers_ = workers;
     dispatcher_ = &dispatcher;
     thieves_ = &thieves;
     deterministic_ = &deterministic;
     stack_reclaim_.init(stacks);
+    timers_.init(workers.count, timers, deterministic);
     is_stopping_.store(false, std::memory_order_relaxed);
   }
 
-  // Owner only. Calls hooks::on_attention() if request_attention() has been called since the last time.
-  void poll_attention(Worker& worker) noexcept { attention_.poll(worker, 0); }
+  // Owner only, with no lock held. Calls hooks::on_attention() if request_attention() has been called since the last
+  // time, and lets due timers fire.
+  void poll_sources(Worker& worker, Timers::Whose whose) noexcept {
+    attention_.poll(worker, 0);
+    if (timers_.are_any()) [[unlikely]]
+      timers_.fire_due(worker, whose);
+  }
   // Owner only. Finds a runnable elsewhere, and sleeps until there is one. nullptr: stop() has been called.
   Runnable* find_work(Worker& worker) noexcept;
 
@@ -53,6 +60,7 @@ class IdleWorkers {
   void stop() noexcept;
 
   StackReclaim& stack_reclaim() noexcept { return stack_reclaim_; }
+  Timers& timers() noexcept { return timers_; }
   CpuPins& pins() noexcept { return pins_; }
 
  private:
@@ -79,6 +87,7 @@ class IdleWorkers {
   CpuPins pins_;
   Attention attention_;
   StackReclaim stack_reclaim_;
+  Timers timers_;
   std::atomic<bool> is_stopping_;  // once true, true until the workers have ended
 };
 

@@ -16,11 +16,11 @@ namespace janus {
       if (search.is_counted) (void)set_.end_search();
       return nullptr;
     }
-    poll_attention(worker);
+    poll_sources(worker, Timers::Whose::kAll);
     search.was_deferred = false;
-    // poll_attention() above, or hooks::on_all_idle() in sleep(), may have queued woken tasks in this worker's deque.
+    // poll_sources() above, or hooks::on_all_idle() in sleep(), may have queued woken tasks here.
     Runnable* found = worker.ready.pop_apart().runnable();
-    if (found == nullptr && !dispatcher_->injector().is_empty()) found = dispatcher_->take_injected(worker);
+    if (found == nullptr && dispatcher_->has_ready(worker)) found = dispatcher_->next<Path::kGeneral>(worker);
     if (found != nullptr) worker.backoff.forget();
     if (found == nullptr && backs_off) {
       back_off(worker);
@@ -33,6 +33,7 @@ namespace janus {
       worker.backoff.end_watch();
       if (search.is_counted && set_.end_search() && thieves_->has_work_anywhere(worker)) wake_one();
       pins_.has_work(worker, set_);
+      if (timers_.are_any()) timers_.see_to_cover_all(worker);
       return found;
     }
     sleep(worker, search);
@@ -60,7 +61,7 @@ namespace janus {
   const bool has_to_watch = (others_work && backoff.keeps_watching()) || set_.has_surplus();
   const bool is_timed = search.was_deferred || (has_to_watch && !set_.has_timed_sleeper());
   Watch watch(is_timed, search.was_deferred);
-  const std::uint64_t until = nearest_deadline(worker, deterministic_->now_ns(), watch, stack_reclaim_, attention_);
+  const std::uint64_t event = nearest_deadline(worker, deterministic_->now_ns(), watch, stack_reclaim_, attention_);
   is_timed ? backoff.begin_timed_park() : backoff.end_watch();
   const IdleSet::Snapshot entered = set_.enter(worker.id, search.is_counted, is_timed);
   bool has_token = false;
@@ -68,18 +69,22 @@ namespace janus {
   const bool has_own = worker.ready.size() != 0;
   if (!is_stopping() && !has_own && (set_.may_leave_to_others(entered) || !thieves_->has_work_anywhere(worker)) &&
       !any_event(watch, stack_reclaim_, attention_)) {
-    if (set_.is_last(entered) && set_.all_slept_since(entered)) hooks::on_all_idle(worker, entered);
+    std::uint64_t until = event;
+    if (timers_.are_any()) until = timers_.take_seat(worker, !set_.all_sleep(), until);
+    if (set_.is_last(entered) && set_.all_slept_since(entered) && !timers_.are_any())
+      hooks::on_all_idle(worker, entered);
     if (!is_timed) pins_.falls_asleep(worker, set_, entered);
     worker.counters.parks.add();
     has_token = park(worker, until);
     if (has_token) worker.counters.wakes.add();
   }
+  timers_.leave_seat(worker.id);
   const bool claimed = !set_.leave(worker.id, search.is_counted);
   while (claimed && !has_token)
     has_token = park(worker, platform::kForever);  // the thread that claimed us is about to unpark us
   if (is_timed) set_.end_timed_sleep();
   search.may_exceed_cpus = is_timed && !claimed;
-  if (!claimed && until != platform::kForever)
+  if (!claimed && event != platform::kForever)
     poll_all(worker, deterministic_->now_ns(), watch, stack_reclaim_, attention_);
   if (claimed) search.is_counted = true;
 }

@@ -32,13 +32,11 @@ void TimerWheel::place(Timer& timer) noexcept {
 
 void TimerWheel::insert(Timer& timer, std::uint64_t at, std::uint64_t now) noexcept {
   JANUS_ASSERT(!timer.is_pending());
-  timer.at = at > now ? at : now;
-  if (is_unsettled()) {
-    if (timer.at <= moving_end_) return append(moving_, timer);
-  } else if (Slot first; !find_first(first)) {
-    base_ = now;
-  }
-  place(timer);
+  if (Slot first; !is_unsettled() && !find_first(first)) base_ = now;
+  timer.at = at;
+  if (timer.at < now) timer.at = now;
+  if (timer.at < base_) timer.at = base_;  // somebody who read the clock later has already taken what was due
+  is_unsettled() && timer.at <= moving_end_ ? append(moving_, timer) : place(timer);
 }
 
 // Forgets slots that cancels have emptied.

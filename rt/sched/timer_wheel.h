@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/timer_wheel.h — pending timers, in order of their times, and first in, first out among equal times: a
 // hierarchical timing wheel (Varghese and Lauck, 1987) whose levels are the digits of the time itself, in nanoseconds. It
-// needs no memory but the timers', and each of its steps is bounded.
+// needs no memory but the timers', and each of its steps is bounded. docs/decisions/0330
 //
 // A timer's level is the highest digit, in base 64, in which its time differs from `base_`, and its slot there is that
 // digit. So all timers of a level expire before those of the next higher one, and those of a slot before those of the
@@ -35,7 +35,7 @@ class TimerWheel {
  public:
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
-  // `now`: not before a time that bound() or take_due() was given. A time that is not later than `now` is as good as now.
+  // A time that is not later than `now`, or than a time that take_due() was given, is as good as that.
   void insert(Timer& timer, std::uint64_t at, std::uint64_t now) noexcept;
   // Of a pending timer. Knows neither its slot nor its wheel.
   static void cancel(Timer& timer) noexcept {

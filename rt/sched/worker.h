@@ -89,6 +89,7 @@ struct WorkerSearch {
   StealBackoff backoff;
   std::uint32_t next_victim;   // Victim::kRoundRobin
   std::uint32_t next_watched;  // by watch_others()
+  std::uint32_t next_timers;   // the worker whose timers were looked at last (Timers)
 };
 
 // The queues from which fair rounds take the oldest runnable, in rotation.

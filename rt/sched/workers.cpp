@@ -9,9 +9,9 @@ namespace janus {
 
 namespace {
 
-// The workers' records, and behind them the CPU that each is pinned to.
+// The workers' records, behind them their timers, and the CPU that each is pinned to.
 std::size_t bytes_of(unsigned workers) noexcept {
-  return (workers * (sizeof(Worker) + sizeof(std::int16_t)) + 4095) & ~std::size_t{4095};
+  return (workers * (sizeof(Worker) + sizeof(WorkerTimers) + sizeof(std::int16_t)) + 4095) & ~std::size_t{4095};
 }
 
 // Writes a name such as "janus/7". `out` is 16 zero bytes.
@@ -44,12 +44,13 @@ bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool w
   const auto wake_one = [](Worker& worker) noexcept { worker.scheduler->idle_workers_.wake_one(); };
   deterministic_.init({workers_, main, wake_one, &dispatcher_.injector(), &idle_workers_.attention(), stacks_},
                       options.deterministic, options.seed);
-  dispatcher_.init(options.workers, options.fair_ops, options.deterministic, thieves_);
+  auto* const timers = reinterpret_cast<WorkerTimers*>(workers_.end());
+  dispatcher_.init(options.workers, options.fair_ops, options.deterministic, thieves_, idle_workers_.timers());
   thieves_.init(workers_, options.victim, dispatcher_, idle_workers_, deterministic_);
-  idle_workers_.init(workers_, dispatcher_, thieves_, deterministic_, options.deterministic ? nullptr : stacks_,
+  idle_workers_.init(workers_, timers, dispatcher_, thieves_, deterministic_, options.deterministic ? nullptr : stacks_,
                      options.deterministic || options.pin_to == nullptr ? workers_.count : options.pin_to->allowed);
   idle_workers_.pins().init(options.deterministic ? Pinning::kNever : options.pinning, options.pin_to, workers_,
-                            reinterpret_cast<std::int16_t*>(workers_.end()));
+                            reinterpret_cast<std::int16_t*>(timers + workers_.count));
   for (unsigned i = 0; i < workers_.count; ++i) {
     if (!init_worker(options, i)) {
       destroy_workers();

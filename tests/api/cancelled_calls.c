@@ -86,6 +86,12 @@ static int64_t channel_create(void) {
 static int64_t channel_recv(void) {
   return janus_channel_recv(channel, &word);
 }
+static int64_t channel_send_until(void) {
+  return janus_channel_send_until(channel, &word, UINT64_MAX);
+}
+static int64_t channel_recv_until(void) {
+  return janus_channel_recv_until(channel, &word, UINT64_MAX);
+}
 static int64_t channel_release(void) {
   janus_channel_retain(channel);
   janus_channel_release(channel);
@@ -161,6 +167,9 @@ static int64_t now_ns(void) {
 }
 static int64_t nursery_await(void) {
   return janus_nursery_await(mine, 0);
+}
+static int64_t nursery_await_until(void) {
+  return janus_nursery_await_until(mine, 0, UINT64_MAX);
 }
 static int64_t nursery_await_all(void) {
   return janus_nursery_await_all();
@@ -269,6 +278,9 @@ static int64_t select_one(void) {
 static int64_t sleep_ns(void) {
   return janus_sleep_ns(1);
 }
+static int64_t sleep_until(void) {
+  return janus_sleep_until(1);
+}
 static int64_t text_of(void) {
   return janus_strerror(-1) != 0;
 }
@@ -280,6 +292,9 @@ static int64_t task_cancel(void) {
 }
 static int64_t task_id(void) {
   return janus_task_id() > 1;
+}
+static int64_t task_join_until(void) {
+  return janus_task_join_until(ended, 0, UINT64_MAX);
 }
 static int64_t task_join(void) {
   return janus_task_join(ended, 0);
@@ -349,7 +364,9 @@ static const call calls[] = {
     {"janus_cap_root", cap_root},
     {"janus_channel_close", channel_close},
     {"janus_channel_create", channel_create},
+    {"janus_channel_send_until", channel_send_until},
     {"janus_channel_recv", channel_recv},
+    {"janus_channel_recv_until", channel_recv_until},
     {"janus_channel_release", channel_release},
     {"janus_channel_retain", channel_retain},
     {"janus_channel_send", channel_send},
@@ -373,6 +390,7 @@ static const call calls[] = {
     {"janus_run_task32", task32},
     {"janus_now_ns", now_ns},
     {"janus_nursery_await", nursery_await},
+    {"janus_nursery_await_until", nursery_await_until},
     {"janus_nursery_await_all", nursery_await_all},
     {"janus_nursery_cancel", nursery_cancel},
     {"janus_nursery_close", nursery_close},
@@ -404,11 +422,13 @@ static const call calls[] = {
     {"janus_scheduler_yield", scheduler_yield},
     {"janus_select", select_one},
     {"janus_sleep_ns", sleep_ns},
+    {"janus_sleep_until", sleep_until},
     {"janus_strerror", text_of},
     {"janus_syscall", system_call},
     {"janus_task_cancel", task_cancel},
     {"janus_task_id", task_id},
     {"janus_task_join", task_join},
+    {"janus_task_join_until", task_join_until},
     {"janus_task_panic", task_panic},
     {"janus_task_pin", task_pin},
     {"janus_task_release", task_release},

@@ -118,10 +118,26 @@ static int64_t sleep_for_ever(void* arg) {
   return janus_park(-1);
 }
 
+static int64_t park_for_an_hour(void* arg) {
+  (void)arg;
+  return janus_park(3600 * INT64_C(1000000000));
+}
+
 static int deadlock(void) {
   janus_channel* channel = janus_channel_create(1, 0);
   char byte;
   return janus_channel_recv(channel, &byte);
+}
+
+// While main sleeps nothing else can happen, which is no deadlock; afterwards it is one, although a timer was armed for an
+// hour and is not needed any more.
+static int deadlock_after_sleep(void) {
+  if (janus_sleep_ns(20000000) != 0) return 1;
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  janus_task sleeper = janus_nursery_spawn_in(nursery, park_for_an_hour, NULL, NULL);
+  while (janus_task_state(sleeper) != JANUS_TASK_BLOCKED) janus_yield();
+  if (janus_unpark(sleeper) != 0 || janus_nursery_await(nursery, NULL) != 0) return 2;
+  return deadlock();
 }
 
 static int64_t join_other(void* task) {
@@ -470,6 +486,7 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "unread")) return leave_unread(atoi(argv[2]));
   if (!strcmp(how, "crowd")) return overcrowd(atoi(argv[2]));
   if (!strcmp(how, "deadlock")) return deadlock();
+  if (!strcmp(how, "deadlock-after-sleep")) return deadlock_after_sleep();
   if (!strcmp(how, "deadlock-join")) return deadlock_by_join();
   if (!strcmp(how, "park")) return janus_park(-1);
   if (!strcmp(how, "panic")) janus_task_panic("main has had enough");

@@ -50,6 +50,7 @@ def statuses():
                   stderr=rb"^janus: deadlock: .*\njanus:   task 1 'main' waits at a channel 0x[0-9a-f]+ \(0 of 0\); nursery -\n"
                          rb'janus:   at 0x[0-9a-f]+ <main\+0x[0-9a-f]+>.*\n$')
         ends_with(f'parking when no task can unpark is a deadlock, too, {workers} workers', 3, 'park', settings=settings)
+        ends_with(f'a sleep is no deadlock, and a timer that is not needed any more hides none, {workers} workers', 3, 'deadlock-after-sleep', settings=settings)
         ends_with(f'the report distinguishes a task that waits for a task from one that waits for a nursery, {workers} workers', 3, 'deadlock-join', settings=settings,
                   stderr=rb"task 1 'main' waits for (?:tasks|nursery -) to end(.*\n)*.*'joiner' <join_other> waits for task 2 to end; nursery -/-\n")
         ends_with(f'... also if the task awaited a nursery before, {workers} workers', 3, 'deadlock-after-await', settings=settings,

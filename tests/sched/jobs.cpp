@@ -35,6 +35,15 @@ void on_all_idle(Worker& worker, IdleSet::Snapshot entered) noexcept {
   yard.on_all_idle.fetch_add(1);
 }
 
+Runnable* on_timer(Worker&, Timer& timer) noexcept {
+  auto& alarm = static_cast<test::Alarm&>(timer);
+  return alarm.job->parked.exchange(2) == 1 ? alarm.job : nullptr;
+}
+
+void on_timers_due(Worker& worker) noexcept {
+  test::yard_of(worker).timers_due.fetch_add(1);
+}
+
 void on_attention(Worker& worker) noexcept {
   test::yard_of(worker).attended.fetch_add(1);
 }

@@ -30,6 +30,11 @@ struct Job : Runnable {
   unsigned worker_at_start;
 };
 
+// Wakes a job.
+struct Alarm : Timer {
+  Job* job;
+};
+
 inline constexpr unsigned kJobs = 1000;
 inline Job jobs[kJobs];
 
@@ -78,7 +83,7 @@ class Yard {
   StackPool& pool() { return *pool_; }
 
   Scheduler* scheduler;
-  std::atomic<int> done{0}, on_all_idle{0}, attended{0}, counter{0}, other{0};
+  std::atomic<int> done{0}, on_all_idle{0}, attended{0}, timers_due{0}, counter{0}, other{0};
   // How long the worker in on_all_idle() looks for a running job at most.
   std::atomic<std::uint64_t> patience_ns{0};
   std::atomic<int> looking{0}, running{0};

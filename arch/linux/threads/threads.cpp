@@ -25,6 +25,11 @@ constexpr std::uint64_t kFlags =
 constexpr std::uint64_t kFaultSignals = signal_bit(kSigSegv) | signal_bit(kSigBus) | signal_bit(kSigFpe) |
                                         signal_bit(kSigIll) | signal_bit(kSigTrap) | signal_bit(kSigSys);
 
+// By default the kernel ends sleeps up to 50 us late, to end several at once.
+void let_sleeps_end_in_time() {
+  call(kPrctl, kPrSetTimerSlack, 1);
+}
+
 std::uint64_t set_signal_mask(std::uint64_t mask) {
   std::uint64_t old = 0;
   call(kSigprocmask, kSigSetmask, &mask, &old, sizeof mask);
@@ -81,6 +86,7 @@ extern "C" void janus_thread_main(janus::kernel::ThreadBlock* block) {
   use_alternate_stack(block->alternate);
   set_signal_mask(~kFaultSignals);
   if (block->name[0] != '\0') call(kPrctl, kPrSetName, block->name);
+  let_sleeps_end_in_time();
   pin(0, block->cpu);
   block->entry(block->arg);
   janus::platform::exit_thread();
@@ -120,6 +126,7 @@ bool adopt_thread(int cpu, const char* name) noexcept {
   // The parent process may have blocked them, and a blocked fault ends the process even if there is a handler.
   call(kSigprocmask, kSigUnblock, &kFaultSignals, nullptr, sizeof kFaultSignals);
   if (name != nullptr) call(kPrctl, kPrSetName, name);
+  let_sleeps_end_in_time();
   if (cpu >= 0) pin(0, cpu);
   return has_stack;
 }

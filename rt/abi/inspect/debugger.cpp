@@ -23,7 +23,7 @@ struct DebuggerEntry {
 
 // The last entry has no name.
 struct DebuggerTable {
-  DebuggerEntry entries[96];
+  DebuggerEntry entries[97];
 };
 
 // Friend of the classes whose private fields are in the table.
@@ -90,6 +90,7 @@ struct DebuggerLayout {
         {"waits_for.children", static_cast<unsigned>(waits_for(WaitReason::kChildren))},
         {"waits_for.lock", static_cast<unsigned>(waits_for(WaitReason::kLock))},
         {"waits_for.room", static_cast<unsigned>(waits_for(WaitReason::kRoom))},
+        {"waits_for.time", static_cast<unsigned>(waits_for(WaitReason::kTime))},
 
         // A suspended task's callee-saved registers. The address to resume at is on top of its stack.
         {"suspension.sp", offsetof(Suspension, context) + offsetof(arch::Context, sp)},

@@ -46,9 +46,10 @@ template int yield<Path::kFast>(Worker& worker, Task& task) noexcept;
   Scheduler& scheduler = *current_worker().scheduler;
   // Restores slice_ops before it handles the request: a later request sets it to 0 again.
   std::atomic<std::uint32_t>& slice_ops = runtime_of(current_worker()).slice_ops;
-  if (slice_ops.load(std::memory_order_acquire) == 0) [[unlikely]]  // pairs with request_attention()
+  const bool is_requested = slice_ops.load(std::memory_order_acquire) == 0;  // pairs with end_slices()
+  if (is_requested) [[unlikely]]
     slice_ops.store(runtime_of(current_worker()).options.yield_interval, std::memory_order_seq_cst);
-  scheduler.idle_workers().poll_attention(current_worker());
+  scheduler.idle_workers().poll_sources(current_worker(), is_requested ? Timers::Whose::kAll : Timers::Whose::kOwn);
   // Pays first for what was spent beyond the slice. A cancelled task does not wait for that: its account keeps the
   // debt.
   if (debt != 0 && is_cancelled(task))

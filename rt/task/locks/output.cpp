@@ -60,7 +60,7 @@ std::uint64_t wait_for_others(Task& task, std::uint64_t until_ns) noexcept {
   bool gave_way = false;
   for (;;) {
     Worker& worker = current_worker();
-    worker.scheduler->idle_workers().poll_attention(worker);
+    worker.scheduler->idle_workers().poll_sources(worker, Timers::Whose::kOwn);
     if (!worker.scheduler->dispatcher().has_ready(worker)) return gave_way ? 0 : until_ns;
     let_others_run(task);
     gave_way = true;

@@ -31,11 +31,16 @@ struct AwaitedToken : AwaitedUnlocked {
 
 }  // namespace
 
-int park(Task& task, bool forever) noexcept {
-  if (forever && sees_cancel(task)) return kCancelledCode;
+bool try_park(Task& task) noexcept {
+  if (!AwaitedToken(task).take()) return false;
+  order_hooks::acquire(&task.frame);
+  return true;
+}
+
+int park(Task& task) noexcept {
+  if (sees_cancel(task)) return kCancelledCode;
   AwaitedToken token(task);
-  if (!forever && !token.take()) return kErrorTimeout;
-  const int result = forever ? result_of(wait(task, token), task) : 0;
+  const int result = result_of(wait(task, token), task);
   if (result == 0) order_hooks::acquire(&task.frame);
   return result;
 }

@@ -6,9 +6,10 @@
 
 namespace janus {
 
-// Waits for the token and takes it: 0, or an error; -1: the task is cancelled, and the token stays. With `forever`
-// false it does not wait, and does not look for a cancel.
-int park(Task& task, bool forever) noexcept;
+// Waits for the token and takes it: 0; kErrorTimeout if the task's deadline passes first, or another error; -1: the task is cancelled, and the token stays.
+int park(Task& task) noexcept;
+// Takes the token if there is one, also in a cancelled task.
+[[nodiscard]] bool try_park(Task& task) noexcept;
 // Leaves the token, and wakes the task if it waits for it. Any thread; `worker` nullptr: from outside.
 void unpark(Worker* worker, Task& task) noexcept;
 

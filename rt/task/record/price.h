@@ -18,6 +18,7 @@ namespace janus {
 // turns between groups does not depend on that (docs/decisions/0187).
 namespace price {
 inline constexpr std::int64_t kCall = 1;
+inline constexpr std::int64_t kTimer = 1;  // beside the call that waits
 inline constexpr std::int64_t kSystemCall = 8;
 // A cancel wakes or marks each task and nursery that it reaches, for 1 op each. A cancel that finds running tasks
 // executes a heavy fence: a few microseconds of its own CPU, and an interrupt on each other CPU.

@@ -11,7 +11,7 @@ Worker* worker_of(const Runtime& runtime) noexcept {
 
 void request_attention(Runtime& runtime) noexcept {
   runtime.scheduler.idle_workers().request_attention();
-  runtime.slice_ops.store(0, std::memory_order_release);  // pairs with yield_slow(), which then sees the request
+  end_slices(runtime);  // pairs with yield_slow(), which then sees the request
 }
 
 Task* calling_task() noexcept {

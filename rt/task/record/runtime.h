@@ -98,6 +98,10 @@ struct Runtime {
 Worker* worker_of(const Runtime& runtime) noexcept;
 // Any thread, any signal handler. Makes a worker call hooks::on_attention() soon, whatever its tasks do.
 void request_attention(Runtime& runtime) noexcept;
+// Slices that begin from now on end at once, until a check has seen it and polled all sources (yield_slow).
+inline void end_slices(Runtime& runtime) noexcept {
+  runtime.slice_ops.store(0, std::memory_order_release);
+}
 // The calling task, of any runtime; nullptr: outside tasks.
 Task* calling_task() noexcept;
 

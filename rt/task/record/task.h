@@ -19,6 +19,7 @@
 
 namespace janus {
 
+class Deadline;
 struct Channel;
 struct Nursery;
 struct Runtime;
@@ -62,6 +63,7 @@ enum class WaitReason : std::uint8_t {
   kChildren,  // their end
   kLock,      // a keyed lock
   kRoom,      // in a descriptor
+  kTime,      // nothing else
 };
 
 constexpr TaskState waits_for(WaitReason reason) noexcept {
@@ -116,6 +118,7 @@ struct TaskMarks {
   static constexpr std::uint8_t kHasError = 16;    // janus_last_error
   static constexpr std::uint8_t kHoldsLocks = 32;  // it may have to release some at its end
   static constexpr std::uint8_t kHasGrown = 64;    // it has grown its stack, and shrinks it at its end
+  static constexpr std::uint8_t kHasDeadline = 128;  // unlike the others, only for the time of a call
 };
 
 using TaskLock = RankedLock<LockRank::kTask>;
@@ -203,6 +206,7 @@ struct RunDetails : ListLink<MigratedTasks> {
   Stack* abandoned = nullptr;           // its own stack, if it ends by force on a spare one
   LockWaiter* held_locks = nullptr;     // with kHoldsLocks
   LocksBefore* locks_before = nullptr;  // of the innermost half that began with kHoldsLocks (rt/task/run/fork.cpp)
+  Deadline* deadline = nullptr;         // with kHasDeadline
   // With kHasGrown: the stack's limit before it grew, and the bytes of growth that the account has paid for.
   std::byte* limit_before = nullptr;
   std::size_t growth_paid = 0;

@@ -108,6 +108,8 @@ const char* what_for(TaskState state) noexcept {
     case WaitReason::kLock:
     case WaitReason::kRoom:
       return "waits for a static or a descriptor";
+    case WaitReason::kTime:
+      return "sleeps";
   }
   return nullptr;
 }

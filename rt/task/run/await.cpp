@@ -45,11 +45,12 @@ struct AwaitedChildren : AwaitedUnlocked {
   }
 };
 
-[[gnu::noinline, gnu::cold]] void wait_for_children(Task& self, Nursery& nursery) noexcept {
+[[gnu::noinline, gnu::cold]] bool wait_for_children(Task& self, Nursery& nursery) noexcept {
   AwaitedChildren children(nursery);
   for (unsigned starved_rounds = 0;;) {
     const WaitEnd end = wait(self, children);
-    if (end == WaitEnd::kOver) return;
+    if (end == WaitEnd::kOver) return true;
+    if (end == WaitEnd::kTimedOut) return false;
     if (end == WaitEnd::kCancelled && sees_cancel(self))
       cancel_nursery(&current_worker(), nursery, Cause::kParent, Pace::kInParts);
     else
@@ -59,8 +60,8 @@ struct AwaitedChildren : AwaitedUnlocked {
 }
 
 // Runs those children that are next on this worker, and waits for the others. Precondition: the owner has closed the
-// nursery.
-[[gnu::noinline]] void await_children(Task& self, Nursery& nursery) noexcept {
+// nursery. False: the task's deadline has passed.
+[[gnu::noinline]] bool await_children(Task& self, Nursery& nursery) noexcept {
   run_children<Path::kGeneral>(self, nursery);
   if (self.is_marked(TaskMarks::kSawCancel) || sees_cancel(self))
     cancel_nursery(&current_worker(), nursery, Cause::kParent, Pace::kInParts);
@@ -70,15 +71,16 @@ struct AwaitedChildren : AwaitedUnlocked {
     word = publish_count(nursery, kWait);
   else
     word = nursery.word.fetch_or(kWait, std::memory_order_acq_rel) | kWait;
-  if (!NurseryWord::is_terminal(word)) wait_for_children(self, nursery);
+  if (!NurseryWord::is_terminal(word) && !wait_for_children(self, nursery)) return false;
   order_hooks::acquire(&nursery);
+  return true;
 }
 
 }  // namespace
 
-void await_nursery(Task& self, Nursery& nursery) noexcept {
+bool await_nursery(Task& self, Nursery& nursery) noexcept {
   nursery.alive.store(Nursery::kClosing, std::memory_order_release);
-  await_children(self, nursery);
+  return await_children(self, nursery);
 }
 
 namespace {
@@ -86,7 +88,7 @@ namespace {
 [[gnu::noinline]] std::int64_t await_closing(Task& self, Nursery& nursery) noexcept {
   link_current(*self.frame);
   self.frame->current = nursery.previous_current;
-  await_children(self, nursery);
+  (void)await_children(self, nursery);
   const std::int64_t code = report_of(nursery).code;
   destroy_nursery(&current_worker(), nursery);
   return code;
@@ -140,7 +142,10 @@ void await_from_thread(Nursery& nursery) noexcept {
       order_hooks::acquire(&nursery);
       return true;
     }
-    if (until_ns != platform::kForever && platform::now_ns() >= until_ns) return false;
+    if (until_ns != platform::kForever && platform::now_ns() >= until_ns) {
+      nursery.word.fetch_and(~NurseryWord::kWaiter, std::memory_order_relaxed);  // deadlock.cpp reads it
+      return false;
+    }
     platform::wait(nursery.ended, seen, until_ns);
   }
 }
@@ -168,7 +173,7 @@ void keep_unread(const Nursery& nursery, const Report& report, UnreadFailure& un
     if (nursery->traits.is_of_own_half()) break;
     if (++ended % price::kRecordsAtOnce == 0) let_others_run(task);
     if (cancel) cancel_nursery(&current_worker(), *nursery, Cause::kParent, Pace::kInParts);
-    await_nursery(task, *nursery);
+    (void)await_nursery(task, *nursery);
     const bool was_read = nursery->was_read.load(std::memory_order_relaxed);
     const Report report = report_of(*nursery);
     const bool is_failure =

@@ -8,8 +8,9 @@
 
 namespace janus {
 
-// Closes the nursery and waits for its end. `self` is the running task and the nursery's owner.
-void await_nursery(Task& self, Nursery& nursery) noexcept;
+// Closes the nursery and waits for its end. `self` is the running task and the nursery's owner. False: the task's
+// deadline has passed first.
+bool await_nursery(Task& self, Nursery& nursery) noexcept;
 // Closes and awaits the current nursery of `self`, and destroys it. Returns the nursery's result code.
 template <Path kPath>
 std::int64_t await_current(Task& self, Nursery& nursery) noexcept;

@@ -72,7 +72,7 @@ Report forgive(Task& self) noexcept {
 
 // Awaits the other half, and destroys the nursery.
 [[gnu::noinline]] bool await_other(Task& self, Nursery& nursery, const Report& own, ForkEnds& ends) noexcept {
-  await_nursery(self, nursery);
+  (void)await_nursery(self, nursery);
   const Report other = report_of(nursery);
   destroy_nursery(&current_worker(), nursery);
   if (own.outcome == Outcome::kSuccess && other.outcome == Outcome::kSuccess) return true;

@@ -51,4 +51,8 @@ void on_attention(Worker& worker) noexcept {
   tell_members(runtime, &worker, walk, Pace::kAtOnce);
 }
 
+void on_timers_due(Worker& worker) noexcept {
+  end_slices(runtime_of(worker));
+}
+
 }  // namespace janus::hooks

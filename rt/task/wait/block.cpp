@@ -8,6 +8,7 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/cancelled.h"
 #include "rt/task/wait/children.h"
+#include "rt/task/wait/deadline.h"
 #include "rt/task/wait/room_bell.h"
 #include "rt/task/wait/slice.h"
 #include "rt/task/wait/wake.h"
@@ -15,12 +16,6 @@
 namespace janus {
 
 namespace {
-
-struct Stop {
-  WaitReason reason;
-  Publish publish;
-  void* what;
-};
 
 // After the store of the state, the task may be woken and end at any moment, unless the caller holds a lock that a
 // waker needs.
@@ -32,7 +27,9 @@ struct Stop {
   worker.scheduler->light_fence();
 }
 
-// Runs on the next stack. It may wake the task although what the task waits for has not come: the task looks again.
+}  // namespace
+
+// It may wake the task although what the task waits for has not come: the task looks again.
 void publish_stop(Worker& worker, void* task_pointer, void* stop_pointer) noexcept {
   auto& task = *static_cast<Task*>(task_pointer);
   const Stop stop = *static_cast<Stop*>(stop_pointer);
@@ -49,6 +46,8 @@ void publish_stop(Worker& worker, void* task_pointer, void* stop_pointer) noexce
   if (is_told && !can_end) [[unlikely]]
     call_room_waiters();
 }
+
+namespace {
 
 // Until the lock is released no other thread may change the state, so the task cannot end.
 void publish_at(Worker& worker, void* task_pointer, void* channel_pointer) noexcept {
@@ -87,10 +86,10 @@ void resumed(Task& task) noexcept {
 template void resumed<Path::kGeneral>(Task& task) noexcept;
 template void resumed<Path::kFast>(Task& task) noexcept;
 
-[[gnu::noinline]] bool block(Task& task, WaitReason reason, Publish publish, void* what) noexcept {
-  Stop as{reason, publish, what};
+[[gnu::noinline]] bool block(Task& task, WaitReason reason, Publish publish, void* what, Deadline* deadline) noexcept {
+  Stop as{reason, publish, what, deadline};
   publish_before_wait(task);  // so that a cancel can find and wake the task
-  return stop<Path::kGeneral>(current_worker(), task, {publish_stop, &task, &as});
+  return stop<Path::kGeneral>(current_worker(), task, {deadline == nullptr ? publish_stop : publish_stop_until, &task, &as});
 }
 
 bool block_at(Channel& channel, Task& task) noexcept {

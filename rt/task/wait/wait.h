@@ -7,12 +7,14 @@
 
 #include "rt/task/wait/block.h"
 #include "rt/task/wait/cancel.h"
+#include "rt/task/wait/deadline.h"
 
 namespace janus {
 
 enum class WaitEnd : std::uint8_t {
   kOver,       // what the task waited for has come
   kCancelled,  // the task was told to end
+  kTimedOut,   // its deadline has passed
   kNoStack,    // there is no stack that the worker could go on with
 };
 
@@ -39,7 +41,7 @@ struct AwaitedUnlocked : Awaited {
   static constexpr void unlock() noexcept {}
 };
 
-// Waits until the wait is over. Called with the lock held, and releases it.
+// Waits until the wait is over. Called with the lock held, and releases it. A wait that is over has not timed out.
 template <typename T>
 [[nodiscard]] WaitEnd wait(Task& self, T& awaited) noexcept {
   WaitEnd end = WaitEnd::kOver;
@@ -48,12 +50,17 @@ template <typename T>
       end = WaitEnd::kCancelled;
       break;
     }
+    Deadline* const deadline = deadline_for(self, awaited.reason());
+    if (deadline != nullptr && deadline->has_passed()) {
+      end = WaitEnd::kTimedOut;
+      break;
+    }
     bool has_stack;
     if constexpr (std::is_base_of_v<AwaitedUnlocked, T>)
-      has_stack = block(self, awaited.reason(), T::publish, awaited.key());
+      has_stack = block(self, awaited.reason(), T::publish, awaited.key(), deadline);
     else  // who was woken cannot leave the wait before the lock is released
       has_stack = block(
-          self, awaited.reason(), [](Task&, void* it) { static_cast<T*>(it)->unlock(); }, &awaited);
+          self, awaited.reason(), [](Task&, void* it) { static_cast<T*>(it)->unlock(); }, &awaited, deadline);
     if (!has_stack) {
       end = WaitEnd::kNoStack;
       break;
@@ -66,10 +73,11 @@ template <typename T>
   return end;
 }
 
-// The result of a call whose wait has ended: 0, kCancelledCode or kErrorNoMemory. Passes a cancel on, so the caller must
-// hold no lock.
+// The result of a call whose wait has ended: 0, kCancelledCode, kErrorTimeout or kErrorNoMemory. Passes a cancel on, so
+// the caller must hold no lock.
 [[nodiscard]] inline int result_of(WaitEnd end, Task& self) noexcept {
   if (end == WaitEnd::kCancelled) (void)sees_cancel(self);
+  if (end == WaitEnd::kTimedOut) return kErrorTimeout;
   return end == WaitEnd::kOver ? 0 : end == WaitEnd::kCancelled ? kCancelledCode : kErrorNoMemory;
 }
 

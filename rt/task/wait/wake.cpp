@@ -15,11 +15,18 @@ void push_ready(Worker* worker, Task& task) noexcept {
   runtime.scheduler.inject(&task);
 }
 
-[[gnu::noinline]] bool wake(Worker* worker, Task& task, WaitReason reason) noexcept {
+namespace {
+
+bool turn_ready_from(Task& task, WaitReason reason) noexcept {
   TaskState from = waits_for(reason);
-  if (!task.state.compare_exchange_strong(from, TaskState::kReady, std::memory_order_acq_rel,
-                                          std::memory_order_relaxed))
-    return false;
+  return task.state.compare_exchange_strong(from, TaskState::kReady, std::memory_order_acq_rel,
+                                            std::memory_order_relaxed);
+}
+
+}  // namespace
+
+[[gnu::noinline]] bool wake(Worker* worker, Task& task, WaitReason reason) noexcept {
+  if (!turn_ready_from(task, reason)) return false;
   push_ready(worker, task);
   return true;
 }
@@ -31,26 +38,32 @@ void wake_held(Worker* worker, Task& task) noexcept {
 
 namespace {
 
-// Wakes a task that was seen AtChannel, if it still is. The caller holds the lock of the task's nursery.
-bool wake_at_channel(Worker* worker, Task& task) noexcept {
+// Of a task that was seen AtChannel, if it still is.
+bool take_from_channel(Worker* worker, Task& task) noexcept {
   Channel& channel = *std::atomic_ref(task.waits_at).load(std::memory_order_relaxed);
   LockOwner* const me = owner_in(channel, worker);
   const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);
   // Neither word changes while the task waits at this channel. If it has left, it has checked for cancels since.
   const bool is_here = task.state.load(std::memory_order_acquire) == waits_for(WaitReason::kChannel) &&
                        std::atomic_ref(task.waits_at).load(std::memory_order_relaxed) == &channel;
-  if (is_here) wake_held(worker, task);
+  if (is_here) turn_ready(task);
   channel.lock.unlock(me, hold);
   return is_here;
 }
 
 }  // namespace
 
-bool wake_to_look(Worker* worker, Task& task) noexcept {
+bool take_from_wait(Worker* worker, Task& task) noexcept {
   const TaskState state = task.state.load(std::memory_order_acquire);
   if (!is_waiting(state) || !is_ended_by_cancel(reason_of(state))) return false;
-  return reason_of(state) == WaitReason::kChannel ? wake_at_channel(worker, task)
-                                                  : wake(worker, task, reason_of(state));
+  return reason_of(state) == WaitReason::kChannel ? take_from_channel(worker, task)
+                                                  : turn_ready_from(task, reason_of(state));
+}
+
+bool wake_to_look(Worker* worker, Task& task) noexcept {
+  if (!take_from_wait(worker, task)) return false;
+  push_ready(worker, task);
+  return true;
 }
 
 }  // namespace janus

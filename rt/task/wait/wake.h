@@ -20,5 +20,7 @@ void push_ready(Worker* worker, Task& task) noexcept;
 // Wakes the task from any wait that a cancel ends, so that it checks; false: it is in none. The caller must keep the
 // task from ending meanwhile.
 bool wake_to_look(Worker* worker, Task& task) noexcept;
+// The same, but if this is true the caller has to queue the task.
+[[nodiscard]] bool take_from_wait(Worker* worker, Task& task) noexcept;
 
 }  // namespace janus

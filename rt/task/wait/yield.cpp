@@ -26,7 +26,7 @@ template void give_way<Path::kFast>(Worker& worker, Task& task) noexcept;
 [[gnu::noinline, gnu::cold]] void let_others_run(Task& task) noexcept {
   Worker& worker = current_worker();
   Scheduler& scheduler = *worker.scheduler;
-  scheduler.idle_workers().poll_attention(worker);
+  scheduler.idle_workers().poll_sources(worker, Timers::Whose::kOwn);
   if (!scheduler.dispatcher().has_ready(worker) && !scheduler.is_deterministic()) return;
   TurnMeter::end_early(worker);  // long operations may take much time for few ops
   if (!scheduler.dispatcher().keeps_turn(worker, task)) return give_way<Path::kGeneral>(worker, task);

@@ -91,6 +91,21 @@ static void step_open(belongings* mine) {
   janus_nursery_destroy(nursery);
 }
 
+static int64_t sleep_a_little(void* unused) {
+  (void)unused;
+  return janus_sleep_ns(100000);
+}
+
+static void step_wait_in_vain(belongings* mine) {
+  (void)mine;
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  const janus_task task = spawn(nursery, sleep_a_little, NULL);
+  janus_task_join_until(task, NULL, janus_now_ns() + 1000);
+  janus_nursery_await_until(nursery, NULL, janus_now_ns() + 1000);
+  janus_nursery_await(nursery, NULL);
+  janus_nursery_destroy(nursery);
+}
+
 static void step_open_budgeted(belongings* mine) {
   (void)mine;
   const janus_budget little = {1, 64, 1, 1, 0};
@@ -194,6 +209,21 @@ static void step_park(belongings* mine) {
   janus_park(-1);
 }
 
+static void step_park_for_a_time(belongings* mine) {
+  (void)mine;
+  janus_park(1);
+}
+
+static void step_sleep(belongings* mine) {
+  (void)mine;
+  janus_sleep_ns(1);
+}
+
+static void step_sleep_until(belongings* mine) {
+  (void)mine;
+  janus_sleep_until(janus_now_ns() + 1000);
+}
+
 static void step_yield(belongings* mine) {
   (void)mine;
   janus_yield();
@@ -240,6 +270,13 @@ static void step_send_and_recv(belongings* mine) {
   char element[64];
   memset(element, 0, sizeof element);
   if (janus_channel_send(mine->room, element) == 0) janus_channel_recv(mine->room, element);
+}
+
+static void step_transfer_until(belongings* mine) {
+  char element[64];
+  memset(element, 0, sizeof element);
+  janus_channel_recv_until(mine->room, element, janus_now_ns() + 1000);
+  if (janus_channel_send_until(mine->room, element, UINT64_MAX) == 0) janus_channel_recv(mine->room, element);
 }
 
 static void step_try_send(belongings* mine) {
@@ -305,6 +342,7 @@ static const step steps[] = {
     {"realloc", step_realloc, "janus_realloc"},
     {"open, await, destroy", step_open, "janus_nursery_open janus_nursery_await janus_nursery_destroy"},
     {"open with a budget", step_open_budgeted, "janus_nursery_open"},
+    {"join_until and await_until in vain", step_wait_in_vain, "janus_task_join_until janus_nursery_await_until"},
     {"create, await_all", step_create, "janus_nursery_create janus_nursery_await_all"},
     {"create, spawn, await_all", step_spawn, "janus_nursery_spawn"},
     {"fork_join", step_fork, "janus_fork_join"},
@@ -323,6 +361,9 @@ static const step steps[] = {
     {"set_name", step_set_name, "janus_task_set_name"},
     {"unpark of what has ended", step_unpark, "janus_unpark"},
     {"unpark, park", step_park, "janus_park"},
+    {"park for a time", step_park_for_a_time, "janus_park"},
+    {"sleep_ns", step_sleep, "janus_sleep_ns"},
+    {"sleep_until", step_sleep_until, "janus_sleep_until"},
     {"yield", step_yield, "janus_yield"},
     {"yield_slow without need", step_yield_slow, "janus_yield_slow"},
     {"yield, yield_slow", step_yield_and_slow, "janus_yield_slow"},
@@ -332,6 +373,7 @@ static const step steps[] = {
     {"retain, release", step_retain, "janus_channel_retain"},
     {"close of what is closed", step_channel_close, "janus_channel_close"},
     {"send, recv", step_send_and_recv, "janus_channel_send janus_channel_recv"},
+    {"recv_until in vain, send_until", step_transfer_until, "janus_channel_send_until janus_channel_recv_until"},
     {"try_send, try_recv", step_try_send, "janus_channel_try_send janus_channel_try_recv"},
     {"try_recv of nothing", step_try_recv, "janus_channel_try_recv"},
     {"send to a closed channel", step_send_closed, "janus_channel_send"},

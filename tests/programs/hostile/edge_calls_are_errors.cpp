@@ -67,6 +67,19 @@ int64_t survived(Call call) {
   return kNothing;
 }
 
+// For calls that wait for ever: they must answer once the task is told to end.
+template <class Call>
+int64_t cancelled(Call) {
+  static int said;
+  janus_nursery* const scope = open_plain();
+  const janus_task task =
+      janus_nursery_spawn_in(scope, [](void*) -> int64_t { return said = Call{}(); }, nullptr, nullptr);
+  while (janus_task_state(task) != JANUS_TASK_BLOCKED) janus_yield();
+  janus_nursery_cancel(scope);
+  (void)close_cage(scope);
+  return said == JANUS_CANCELLED ? kNothing : kSomething;
+}
+
 template <class Pointer>
 Pointer junk() {
   return (Pointer)(uintptr_t)0x1230;
@@ -96,6 +109,9 @@ const EdgeCall calls[] = {
     {"send(of nothing)", [] { return refused(janus_channel_send(channel, nullptr)); }},
     {"recv(nullptr)", [] { return refused(janus_channel_recv(nullptr, &number)); }},
     {"recv(into nothing)", [] { return refused(janus_channel_recv(channel, nullptr)); }},
+    {"send_until(nullptr)", [] { return refused(janus_channel_send_until(nullptr, &number, 1)); }},
+    {"recv_until(nullptr)", [] { return refused(janus_channel_recv_until(nullptr, &number, kAll)); }},
+    {"recv_until(nothing comes)", [] { return refused(janus_channel_recv_until(channel, &number, 1)); }},
     {"try_send(of nothing)", [] { return refused(janus_channel_try_send(channel, nullptr)); }},
     {"try_recv(into nothing)", [] { return refused(janus_channel_try_recv(channel, nullptr)); }},
     {"close(nullptr)", [] { return refused(janus_channel_close(nullptr)); }},
@@ -161,6 +177,8 @@ const EdgeCall calls[] = {
      [] { return refused(janus_budget_grant64(nursery, JANUS_COMPONENT_MEMORY, uint64_t{1} << 62)); }},
     {"join(none)", [] { return refused(janus_task_join({0}, &value)); }},
     {"join(junk)", [] { return refused(janus_task_join({kJunk}, &value)); }},
+    {"join_until(junk)", [] { return refused(janus_task_join_until({kJunk}, &value, kAll)); }},
+    {"join_until(oneself)", [] { return refused(janus_task_join_until(janus_task_self(), &value, 0)); }},
     {"join(oneself)", [] { return refused(janus_task_join(janus_task_self(), &value)); }},
     {"result(junk)", [] { return refused(janus_task_result({kJunk}, nullptr)); }},
     {"release(junk)", [] { return refused(janus_task_release({kJunk})); }},
@@ -194,11 +212,15 @@ const EdgeCall calls[] = {
     {"safepoint_resume", [] { return refused(janus_safepoint_resume(nullptr)); }},
     {"free(junk)", [] { return survived([] { janus_free(junk<void*>()); }); }},
     {"channel_release(junk)", [] { return survived([] { janus_channel_release(junk<janus_channel*>()); }); }},
+    {"await_until(no nursery)", [] { return refused(janus_nursery_await_until(nullptr, nullptr, 0)); }},
     {"await(no nursery)", [] { return refused(janus_nursery_await(nullptr, nullptr)); }},
     {"try_result(junk nursery)", [] { return refused(janus_nursery_try_result(junk<janus_nursery*>(), nullptr)); }},
     {"local_delete(junk)", [] { return refused(janus_local_delete({0xffffffff})); }},
-    {"park(for long)", [] { return refused(janus_park(INT64_MAX)); }},
-    {"sleep_ns(all)", [] { return refused(janus_sleep_ns(UINT64_MAX)); }},
+    {"park(1)", [] { return refused(janus_park(1)); }},
+    {"sleep for long, told to end", [] { return cancelled([] { return janus_sleep_ns(UINT64_MAX - 1); }); }},
+    {"sleep for ever, told to end", [] { return cancelled([] { return janus_sleep_ns(UINT64_MAX); }); }},
+    {"sleep until no time, told to end", [] { return cancelled([] { return janus_sleep_until(0); }); }},
+    {"park for long, told to end", [] { return cancelled([] { return janus_park(INT64_MAX); }); }},
     {"safepoint_stop(junk, -1)", [] { return refused(janus_safepoint_stop(junk<janus_rt*>(), -1)); }},
     {"task_panic(nothing)", [] { return survived([] { janus_task_panic(nullptr); }); }},
     {"exit in a cage", [] { return survived([] { janus_exit(0); }); }},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/rt/calling_task.hpp: functions for the calling task: yield, check for a cancel, sleep (for a later version). A
-// part of janus/rt.hpp.
+// janus/rt/calling_task.hpp: functions for the calling task: yield, check for a cancel, sleep. A part of
+// janus/rt.hpp.
 #ifndef JANUS_RT_CALLING_TASK_HPP
 #define JANUS_RT_CALLING_TASK_HPP
 

@@ -33,6 +33,10 @@ void janus_channel_release(janus_channel* channel);
 int janus_channel_send(janus_channel* channel, const void* element);
 // Receives an element. 0, JANUS_E_CLOSED once closed and drained, or JANUS_CANCELLED [task].
 int janus_channel_recv(janus_channel* channel, void* element);
+// The same until janus_now_ns() is `deadline_ns` (0: for ever): then JANUS_E_TIMEOUT, and no element has moved. A
+// deadline that has passed does not wait [task].
+int janus_channel_send_until(janus_channel* channel, const void* element, uint64_t deadline_ns);
+int janus_channel_recv_until(janus_channel* channel, void* element, uint64_t deadline_ns);
 // As janus_channel_send, but returns JANUS_E_WOULD_BLOCK instead of waiting; a cancelled task can send, too [any].
 int janus_channel_try_send(janus_channel* channel, const void* element);
 // As janus_channel_recv, but returns JANUS_E_WOULD_BLOCK instead of waiting; a cancelled task can receive, too [any].

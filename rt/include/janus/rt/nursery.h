@@ -79,6 +79,9 @@ int janus_nursery_try_result(janus_nursery* nursery, janus_result* result);
 // Closes the nursery, waits for all children, and gives the result (janus/rt/result.h). If the caller is cancelled
 // meanwhile, cancels the children and still waits. `result` may be NULL [owner].
 long janus_nursery_await(janus_nursery* nursery, janus_result* result);
+// The same until janus_now_ns() is `deadline_ns` (0: for ever): JANUS_E_TIMEOUT if children are left, and the nursery is
+// closed, but has no result yet [owner].
+long janus_nursery_await_until(janus_nursery* nursery, janus_result* result, uint64_t deadline_ns);
 // Frees a terminal nursery with the records of its tasks; JANUS_PENDING if it is not terminal [owner].
 int janus_nursery_destroy(janus_nursery* nursery);
 // Moves `amount` from the caller's budget to the nursery's and wakes its exhausted children; JANUS_E_BUDGET if the

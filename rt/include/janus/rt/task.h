@@ -24,6 +24,8 @@ extern "C" {
 // was cancelled, whether the task has ended or not. The owner of the task's nursery and every task below it may join,
 // several times; joining oneself or an ancestor is JANUS_E_DEADLOCK [task].
 int janus_task_join(janus_task task, int64_t* result);
+// The same until janus_now_ns() is `deadline_ns` (0: for ever): then JANUS_E_TIMEOUT [task].
+int janus_task_join_until(janus_task task, int64_t* result, uint64_t deadline_ns);
 // Gets the task's result without waiting: 0 and the result. JANUS_PENDING while the task lives: then *result has the
 // kind JANUS_KIND_PENDING and the task's id. Tasks that may join it may call this [any].
 int janus_task_result(janus_task task, janus_result* result);

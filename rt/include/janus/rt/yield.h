@@ -61,16 +61,18 @@ static inline int janus_loop_end(uint32_t* counter) {
 
 // ---- Time and waiting ----------------------------------------------------------------------------------------------
 
-// Sleeps for `ns`: 0, or JANUS_CANCELLED. Not in this release: JANUS_E_UNSUPPORTED [task].
+// Sleeps for `ns`, and not less: 0, or JANUS_CANCELLED; JANUS_E_NO_MEMORY if there is no stack for other tasks. 0 ns
+// yields; UINT64_MAX sleeps until a cancel. Costs 1 op more if it has to wait [task].
 int janus_sleep_ns(uint64_t ns);
+// The same until janus_now_ns() is `deadline_ns`; at once if it is already. 0: until a cancel [task].
+int janus_sleep_until(uint64_t deadline_ns);
 // The time, monotonic; virtual in deterministic mode [any].
 uint64_t janus_now_ns(void);
 // The time since 1970-01-01 UTC [any].
 int64_t janus_unix_time_ns(void);
 // Waits for the token that janus_unpark leaves, and takes it: 0, JANUS_E_TIMEOUT or JANUS_CANCELLED; JANUS_E_NO_MEMORY
 // if there is no stack for other tasks. A task has at most one token. A negative timeout waits for ever; 0 does not
-// wait, and takes the token even in a cancelled task; others are not in this release: JANUS_E_UNSUPPORTED. For building
-// locks [task].
+// wait, and takes the token even in a cancelled task. Costs 1 op more if it waits for a time. For building locks [task].
 int janus_park(int64_t timeout_ns);
 // Leaves a token for the task, and wakes the task if it waits for one [any].
 int janus_unpark(janus_task task);

@@ -4,11 +4,12 @@
 #pragma once
 
 #include "rt/task/wait/cancel.h"
+#include "rt/task/wait/deadline.h"
 
 namespace janus {
 
 using Publish = void (*)(Task& task, void* what);
-inline bool block(Task& task, WaitReason reason, Publish publish, void* what) noexcept {
+inline bool block(Task& task, WaitReason reason, Publish publish, void* what, Deadline*) noexcept {
   const TaskState state = waits_for(reason);
   task.state.store(state, std::memory_order_release);
   full_fence();  // the partner is cancel()

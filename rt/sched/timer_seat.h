@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/timer_seat.h — which of the sleeping workers sleeps until the next timer: one at most needs to, and has the
+// seat. While other workers are awake they look at the timers themselves, so the seat only guards against a task that
+// holds its worker, and sleeps kHeldNs longer. docs/decisions/0330
+//
+// INVARIANT timers-are-watched: while a timer is pending and a worker sleeps, the seat's holder sleeps until the timer's
+// time at most, or until kHeldNs later while a worker is awake; or a worker is awake that will go through step 3 of one
+// of these. The fences are those of no-lost-wakeup (idle.h).
+//   arm:   1 lower the wheel's bound   2 fence                 3 if a worker sleeps and the timer is not covered, wake one
+//   sleep: 1 enter the idle set        2 fence                 3 take the seat, unless all timers are covered   4 park
+//   leave: 1 give up the seat          2 leave the idle set    3 before it runs anything: as step 3 of arm, for all timers
+// A worker that arms a timer and has nothing else to run does not need step 3 of arm: it will sleep.
+#pragma once
+
+#include <cstdint>
+
+#include "rt/base/atomic.h"
+#include "rt/base/lock_rank.h"
+#include "rt/platform.h"
+
+namespace janus {
+
+class TimerSeat {
+ public:
+  static constexpr std::uint64_t kHeldNs = 2'000'000;
+
+  // Any thread. Whether a sleeper wakes up in time for a timer at `nearest` (kForever: there is none).
+  [[nodiscard]] bool covers(std::uint64_t nearest, bool is_anybody_awake) const noexcept {
+    return until_.load(std::memory_order_relaxed) <= latest(nearest, is_anybody_awake);
+  }
+  // Step 3 of a sleeper. Returns until when it has to sleep, for timers of which the first is at `nearest`; kForever:
+  // somebody else does, or there is no timer.
+  [[nodiscard]] std::uint64_t take(std::uint32_t worker, std::uint64_t nearest, bool is_anybody_awake) noexcept {
+    if (covers(nearest, is_anybody_awake)) return platform::kForever;
+    LockGuard guard(lock_);
+    if (covers(nearest, is_anybody_awake)) return platform::kForever;
+    const std::uint64_t until = latest(nearest, is_anybody_awake);
+    holder_.store(worker, std::memory_order_relaxed);
+    until_.store(until, std::memory_order_relaxed);
+    return until;
+  }
+  // Step 1 of a sleeper that has woken up. Does nothing if it does not hold the seat, or not any more.
+  [[gnu::always_inline]] void leave(std::uint32_t worker) noexcept {
+    if (cmp_relaxed(holder_, worker)) [[unlikely]]
+      leave_held(worker);
+  }
+
+ private:
+  static constexpr std::uint32_t kNobody = ~0u;
+  [[gnu::noinline, gnu::cold]] void leave_held(std::uint32_t worker) noexcept {
+    LockGuard guard(lock_);
+    if (holder_.load(std::memory_order_relaxed) != worker) return;
+    holder_.store(kNobody, std::memory_order_relaxed);
+    until_.store(platform::kForever, std::memory_order_relaxed);
+  }
+  [[nodiscard]] static std::uint64_t latest(std::uint64_t nearest, bool is_anybody_awake) noexcept {
+    const bool is_late = is_anybody_awake && nearest < platform::kForever - kHeldNs;
+    return nearest + (is_late ? kHeldNs : 0);
+  }
+
+  // Written under the lock, and read without it: by the holder, which alone can make itself one, and by all.
+  RankedLock<LockRank::kTimerSeat> lock_;
+  Atomic<std::uint32_t> holder_{kNobody};
+  Atomic<std::uint64_t> until_{platform::kForever};
+};
+
+}  // namespace janus

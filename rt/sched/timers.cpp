@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/timers.cpp — the timers of all workers. Linked into programs that arm timers only (rt/optional.h).
+#include "rt/sched/timers.h"
+
+#include "rt/sched/hooks.h"
+#include "rt/sched/scheduler.h"
+
+namespace janus {
+
+// --- Which wheels have timers ----------------------------------------------------------------------------------------
+
+// `use` returns false to go no further.
+template <typename Use>
+void Timers::for_each_in_use(Use use) const noexcept {
+  for (unsigned word = 0; word * 64 < workers_; ++word) {
+    for (std::uint64_t bits = in_use_[word].load(std::memory_order_relaxed); bits != 0; bits &= bits - 1)
+      if (!use(all_[word * 64 + static_cast<unsigned>(__builtin_ctzll(bits))])) return;
+  }
+}
+
+// Under the lock of `where`, as unmark().
+void Timers::mark_in_use(WorkerTimers& where) noexcept {
+  where.is_in_use = true;
+  const auto index = static_cast<unsigned>(&where - all_);
+  in_use_[index / 64].fetch_or(std::uint64_t{1} << index % 64, std::memory_order_relaxed);
+  count_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Timers::unmark(WorkerTimers& where) noexcept {
+  where.is_in_use = false;
+  const auto index = static_cast<unsigned>(&where - all_);
+  in_use_[index / 64].fetch_and(~(std::uint64_t{1} << index % 64), std::memory_order_relaxed);
+  count_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// No timer is due before that.
+std::uint64_t Timers::nearest() const noexcept {
+  std::uint64_t least = platform::kForever;
+  for_each_in_use([&](const WorkerTimers& each) noexcept {
+    if (each.nearest() < least) least = each.nearest();
+    return true;
+  });
+  return least;
+}
+
+// The same, once cancelled timers have been left out: a sleeper must not wake up for one that is gone, nor may such a
+// one hide a deadlock.
+std::uint64_t Timers::settled_nearest() noexcept {
+  for (;;) {
+    WorkerTimers* first = nullptr;
+    for_each_in_use([&](WorkerTimers& each) noexcept {
+      if (first == nullptr || each.nearest() < first->nearest()) first = &each;
+      return true;
+    });
+    if (first == nullptr) return platform::kForever;
+    LockGuard guard(first->lock);
+    const std::uint64_t before = first->nearest(), now = first->wheel.bound();
+    first->set_nearest(now);
+    if (now == TimerWheel::kNever && first->is_in_use) unmark(*first);
+    if (now == before && now != TimerWheel::kNever) return now;
+  }
+}
+
+// --- Arming ----------------------------------------------------------------------------------------------------------
+
+WorkerTimers& Timers::of(const Worker& worker) noexcept {
+  return all_[deterministic_->is_on() ? 0 : worker.id];
+}
+
+bool Timers::arm(WorkerTimers& where, Timer& timer, std::uint64_t at, std::uint64_t now_ns) noexcept {
+  where.wheel.insert(timer, at, now_ns);
+  if (!where.is_in_use) mark_in_use(where);
+  if (timer.at >= where.nearest()) return false;
+  where.set_nearest(timer.at);
+  return true;
+}
+
+void Timers::see_to_cover(Worker& worker, std::uint64_t nearest) noexcept {
+  IdleWorkers& idle = worker.scheduler->idle_workers();
+  if (idle.set().has_sleeper() && !seat_.covers(nearest, true)) idle.wake_one();
+}
+
+void Timers::see_to_cover_all(Worker& worker) noexcept {
+  see_to_cover(worker, nearest());
+}
+
+// --- Looking ---------------------------------------------------------------------------------------------------------
+
+// The timers of another worker, by turns, if they are so late that it seems to be held.
+WorkerTimers* Timers::other_late(Worker& worker, std::uint64_t now_ns) noexcept {
+  if (workers_ == 1 || deterministic_->is_on()) return nullptr;
+  const unsigned other = worker.next_timers = worker.next_timers + 1 < workers_ ? worker.next_timers + 1 : 0;
+  if ((in_use_[other / 64].load(std::memory_order_relaxed) >> other % 64 & 1) == 0) return nullptr;
+  WorkerTimers& timers = all_[other];
+  return timers.nearest() < now_ns && now_ns - timers.nearest() >= TimerSeat::kHeldNs ? &timers : nullptr;
+}
+
+void Timers::look_in_passing(Worker& worker) noexcept {
+  const std::uint64_t now_ns = deterministic_->now_ns();
+  if (of(worker).nearest() <= now_ns || other_late(worker, now_ns) != nullptr) hooks::on_timers_due(worker);
+}
+
+void Timers::fire_due(Worker& worker, Whose whose) noexcept {
+  const std::uint64_t now_ns = deterministic_->now_ns();
+  if (whose == Whose::kOwn) {
+    if (of(worker).nearest() <= now_ns) fire(worker, of(worker), now_ns);
+    if (WorkerTimers* const other = other_late(worker, now_ns)) fire(worker, *other, now_ns);
+    return;
+  }
+  for_each_in_use([&](WorkerTimers& each) noexcept {
+    if (each.nearest() <= now_ns) fire(worker, each, now_ns);
+    return true;
+  });
+}
+
+// Queues the runnables so that they run in the order of their timers: where nothing else is ready behind those that have
+// yielded, else before all others, on the deque, which is last in, first out. A look lets only a few fire; those that
+// are left wait for the next look.
+void Timers::fire(Worker& worker, WorkerTimers& whose, std::uint64_t now_ns) noexcept {
+  Runnable* ready[WorkerTimers::kMostAtOnce];
+  unsigned count = 0;
+  whose.fire_some(now_ns, [&](Timer& timer) noexcept {
+    if (Runnable* const runnable = hooks::on_timer(worker, timer)) ready[count++] = runnable;
+  });
+  Scheduler& scheduler = *worker.scheduler;
+  if (!scheduler.dispatcher().has_ready(worker))
+    for (unsigned i = 0; i < count; ++i) scheduler.push_yielded(worker, ready[i]);
+  else
+    while (count != 0) scheduler.push_woken(worker, ready[--count]);
+}
+
+// --- Sleeping --------------------------------------------------------------------------------------------------------
+
+std::uint64_t Timers::take_seat(Worker& worker, bool is_anybody_awake, std::uint64_t until) noexcept {
+  const std::uint64_t first = settled_nearest();
+  const std::uint64_t timer = seat_.take(worker.id, first, is_anybody_awake && !deterministic_->is_on());
+  return timer < until ? timer : until;
+}
+
+}  // namespace janus

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/timers.h — the timers of all workers: arming them, and letting those fire that are due. Each worker has a wheel
+// of its own, so that workers do not contend; in deterministic mode all use the first one, so that timers fire in order.
+// A program that arms no timer is linked without timers.cpp (rt/optional.h). docs/decisions/0330
+//
+// A busy worker looks at its own timers, and at those of one other worker, at the end of each slice and in fair rounds;
+// one that has nothing to run looks at all of them. Who sleeps until the next one is due: timer_seat.h.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "rt/optional.h"
+#include "rt/sched/idle.h"
+#include "rt/sched/timer_seat.h"
+#include "rt/sched/worker_timers.h"
+
+namespace janus {
+
+class DeterministicScheduler;
+struct Worker;
+
+class Timers {
+ public:
+  void init(unsigned workers, WorkerTimers* first, DeterministicScheduler& deterministic) noexcept {
+    workers_ = workers;
+    all_ = first;
+    deterministic_ = &deterministic;
+  }
+
+  // Whether any wheel may have timers: false in programs that arm none. The functions that are linked only then are
+  // called only then.
+  [[nodiscard]] bool are_any() const noexcept { return count_.load(std::memory_order_relaxed) != 0; }
+
+  // --- Arming: called by the owner of the timer ---
+
+  // The worker's wheel.
+  [[nodiscard]] WorkerTimers& of(const Worker& worker) noexcept;
+  // Steps 1 and 2 of arming. The lock of `where` is held. Returns whether the wheel's bound became lower: then
+  // see_to_cover() has to be called once the lock is released.
+  [[nodiscard]] bool arm(WorkerTimers& where, Timer& timer, std::uint64_t at, std::uint64_t now_ns) noexcept;
+  // Step 3: called on `worker`, which runs on.
+  void see_to_cover(Worker& worker, std::uint64_t nearest) noexcept;
+  // Called by a worker that will run something after it has slept: see_to_cover() for all timers.
+  [[JANUS_OPTIONAL]] void see_to_cover_all(Worker& worker) noexcept;
+
+  // --- Looking: called by a worker, if are_any() ---
+
+  enum class Whose : std::uint8_t { kOwn, kAll };
+  // Lets due timers fire, some at most, and queues what they have made ready. kOwn: also those of one other worker that
+  // should have looked long ago. No lock is held.
+  [[JANUS_OPTIONAL]] void fire_due(Worker& worker, Whose whose) noexcept;
+  // In a fair round, where locks may be held: if own timers are due, or another worker's for long, calls
+  // hooks::on_timers_due(), after which some worker calls fire_due() for all.
+  [[JANUS_OPTIONAL]] void look_in_passing(Worker& worker) noexcept;
+
+  // --- Sleeping (timer_seat.h): called by a worker, if are_any() ---
+
+  // Step 3. Returns until when `worker` has to sleep, `until` at most.
+  [[nodiscard, JANUS_OPTIONAL]] std::uint64_t take_seat(Worker& worker, bool is_anybody_awake,
+                                                        std::uint64_t until) noexcept;
+  // Also if there are no timers any more.
+  void leave_seat(unsigned worker) noexcept { seat_.leave(worker); }
+
+ private:
+  using Word = std::atomic<std::uint64_t>;
+  static constexpr unsigned kWords = IdleSet::kMaxWorkers / 64;
+
+  template <typename Use>
+  void for_each_in_use(Use use) const noexcept;
+  [[nodiscard]] std::uint64_t nearest() const noexcept;
+  [[nodiscard]] std::uint64_t settled_nearest() noexcept;
+  void mark_in_use(WorkerTimers& where) noexcept;
+  void unmark(WorkerTimers& where) noexcept;
+  [[nodiscard]] WorkerTimers* other_late(Worker& worker, std::uint64_t now_ns) noexcept;
+  void fire(Worker& worker, WorkerTimers& whose, std::uint64_t now_ns) noexcept;
+
+  unsigned workers_;
+  WorkerTimers* all_;
+  DeterministicScheduler* deterministic_;
+  TimerSeat seat_;
+  Word in_use_[kWords] = {};  // by worker: its wheel may have timers
+  std::atomic<std::uint32_t> count_{0};  // of these
+};
+
+}  // namespace janus

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/worker_timers.h — the timers of one worker, which any worker may let fire. docs/decisions/0330
+//
+// INVARIANT fires-once: a timer is in its wheel, or has been taken out by the one thread that calls `fire` for it, or by
+// its owner. `firing` is held from before a timer is taken until the call for it has returned. So an owner that finds its
+// timer taken locks and unlocks `firing`; after that nobody uses the timer.
+#pragma once
+
+#include <cstdint>
+
+#include <arch/cpu.h>
+#include "rt/base/atomic.h"
+#include "rt/base/lock_rank.h"
+#include "rt/sched/timer_wheel.h"
+
+namespace janus {
+
+// All zero bytes: no timer.
+struct alignas(arch::kPrefetchPair) WorkerTimers {
+  static constexpr unsigned kMostAtOnce = 16;
+
+  // No timer is due before that; TimerWheel::kNever: there is none. Any thread.
+  [[nodiscard]] std::uint64_t nearest() const noexcept { return ~nearest_inverted.load(std::memory_order_relaxed); }
+  // Under `lock`.
+  void set_nearest(std::uint64_t at) noexcept { nearest_inverted.store(~at, std::memory_order_relaxed); }
+
+  // Takes some of the timers that are due, and calls `fire` for each, in order. Nothing happens while another thread
+  // does the same.
+  template <typename Fire>
+  void fire_some(std::uint64_t now_ns, Fire fire) noexcept {
+    if (!firing.try_lock()) return;
+    Timer* due[kMostAtOnce];
+    unsigned count = 0;
+    {
+      LockGuard guard(lock);
+      for (unsigned i = 0; i < kMostAtOnce; ++i) {
+        due[count] = wheel.take_due(now_ns);
+        if (due[count] != nullptr)
+          ++count;
+        else if (!wheel.is_unsettled())
+          break;
+      }
+      set_nearest(wheel.bound());
+    }
+    for (unsigned i = 0; i < count; ++i) fire(*due[i]);
+    firing.unlock();
+  }
+
+  // By the owner of a timer that was armed here. Afterwards it is in no wheel, and nobody uses it.
+  void disarm(Timer& timer) noexcept {
+    {
+      LockGuard guard(lock);
+      if (timer.is_pending()) return TimerWheel::cancel(timer);
+    }
+    LockGuard until_it_has_fired(firing);
+  }
+
+  RankedLock<LockRank::kFiring> firing;
+  RankedLock<LockRank::kTimers> lock;  // guards the rest
+  bool is_in_use;                      // counted by Timers
+  Atomic<std::uint64_t> nearest_inverted;
+  TimerWheel wheel;
+};
+
+}  // namespace janus
