@@ -2,8 +2,8 @@
 // rt/abi/nursery.cpp — nurseries by handle.
 #include "rt/abi/entry/budget_convert.h"
 #include "rt/abi/entry/entry.h"
-#include "rt/abi/general_calls.h"
 #include "rt/abi/entry/runtime_table.h"
+#include "rt/abi/general_calls.h"
 #include "rt/abi/start/global_runtime_life.h"
 #include "rt/base/order_hooks.h"
 #include "rt/task/account/exhaustion.h"

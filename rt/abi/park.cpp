@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/park.cpp — waiting for a time, or for a token. Apart from yield.cpp, so that programs that wait for no time are
 // linked without timers.
+#include "rt/task/nurseries/park.h"
 #include "rt/abi/entry/entry.h"
 #include "rt/abi/entry/runtime_of_handle.h"
 #include "rt/task/account/charge.h"
 #include "rt/task/nurseries/handle.h"
-#include "rt/task/nurseries/park.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/deadline.h"
 #include "rt/task/wait/sleep.h"
@@ -41,7 +41,8 @@ int janus_park(int64_t timeout_ns) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   if (timeout_ns == 0) return try_park(*me.task) ? 0 : JANUS_E_TIMEOUT;
-  const Deadline deadline(*me.task, timeout_ns < 0 ? platform::kForever : after(me, static_cast<std::uint64_t>(timeout_ns)));
+  const Deadline deadline(*me.task,
+                          timeout_ns < 0 ? platform::kForever : after(me, static_cast<std::uint64_t>(timeout_ns)));
   return park(*me.task);
 }
 

@@ -24,7 +24,8 @@ class Timers;
 class Dispatcher {
  public:
   // `fair_ops`: ops of a worker from one fair round (WorkerFairness) to the next.
-  void init(unsigned workers, std::uint32_t fair_ops, bool is_deterministic, Thieves& thieves, Timers& timers) noexcept {
+  void init(unsigned workers, std::uint32_t fair_ops, bool is_deterministic, Thieves& thieves,
+            Timers& timers) noexcept {
     workers_ = workers;
     fair_ops_ = fair_ops;
     groups_.init(workers);

@@ -3,6 +3,7 @@
 // idle.h says why no wake-up is lost.
 //   searching, sleeping   rt/sched/parking.cpp, rt/sched/thieves.h
 //   being woken           rt/sched/waking.cpp
+//   timers that are due   rt/sched/firing.cpp
 #pragma once
 
 #include <atomic>
@@ -39,7 +40,7 @@ class IdleWorkers {
   void poll_sources(Worker& worker, Timers::Whose whose) noexcept {
     attention_.poll(worker, 0);
     if (timers_.are_any()) [[unlikely]]
-      timers_.fire_due(worker, whose);
+      fire_due(worker, whose);
   }
   // Owner only. Finds a runnable elsewhere, and sleeps until there is one. nullptr: stop() has been called.
   Runnable* find_work(Worker& worker) noexcept;
@@ -56,6 +57,8 @@ class IdleWorkers {
   // soon.
   void request_attention() noexcept;
   const Attention& attention() const noexcept { return attention_; }
+  // Step 3 of arming a timer (timer_seat.h), by a worker that runs on: wakes a sleeper if nobody covers it.
+  void see_to_cover(std::uint64_t nearest) noexcept;
   // From now on find_work() returns nullptr, and those that sleep wake up.
   void stop() noexcept;
 
@@ -73,6 +76,9 @@ class IdleWorkers {
     // worker from which it stole stands still.
     bool may_exceed_cpus = false;
   };
+  [[JANUS_OPTIONAL]] void fire_due(Worker& worker, Timers::Whose whose) noexcept;
+  void fire(Worker& worker, WorkerTimers& whose, std::uint64_t now_ns) noexcept;
+  [[JANUS_OPTIONAL]] void see_to_cover_all() noexcept;
   Runnable* take_from_others(Worker& worker, Search& search) noexcept;
   void sleep(Worker& worker, Search& search) noexcept;
   void back_off(Worker& worker) noexcept;

@@ -33,7 +33,7 @@ namespace janus {
       worker.backoff.end_watch();
       if (search.is_counted && set_.end_search() && thieves_->has_work_anywhere(worker)) wake_one();
       pins_.has_work(worker, set_);
-      if (timers_.are_any()) timers_.see_to_cover_all(worker);
+      if (timers_.are_any()) see_to_cover_all();
       return found;
     }
     sleep(worker, search);

@@ -2,21 +2,13 @@
 // rt/sched/timers.cpp — the timers of all workers. Linked into programs that arm timers only (rt/optional.h).
 #include "rt/sched/timers.h"
 
+#include "rt/sched/deterministic.h"
 #include "rt/sched/hooks.h"
-#include "rt/sched/scheduler.h"
+#include "rt/sched/worker.h"
 
 namespace janus {
 
 // --- Which wheels have timers ----------------------------------------------------------------------------------------
-
-// `use` returns false to go no further.
-template <typename Use>
-void Timers::for_each_in_use(Use use) const noexcept {
-  for (unsigned word = 0; word * 64 < workers_; ++word) {
-    for (std::uint64_t bits = in_use_[word].load(std::memory_order_relaxed); bits != 0; bits &= bits - 1)
-      if (!use(all_[word * 64 + static_cast<unsigned>(__builtin_ctzll(bits))])) return;
-  }
-}
 
 // Under the lock of `where`, as unmark().
 void Timers::mark_in_use(WorkerTimers& where) noexcept {
@@ -33,12 +25,10 @@ void Timers::unmark(WorkerTimers& where) noexcept {
   count_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// No timer is due before that.
 std::uint64_t Timers::nearest() const noexcept {
   std::uint64_t least = platform::kForever;
   for_each_in_use([&](const WorkerTimers& each) noexcept {
     if (each.nearest() < least) least = each.nearest();
-    return true;
   });
   return least;
 }
@@ -50,7 +40,6 @@ std::uint64_t Timers::settled_nearest() noexcept {
     WorkerTimers* first = nullptr;
     for_each_in_use([&](WorkerTimers& each) noexcept {
       if (first == nullptr || each.nearest() < first->nearest()) first = &each;
-      return true;
     });
     if (first == nullptr) return platform::kForever;
     LockGuard guard(first->lock);
@@ -75,15 +64,6 @@ bool Timers::arm(WorkerTimers& where, Timer& timer, std::uint64_t at, std::uint6
   return true;
 }
 
-void Timers::see_to_cover(Worker& worker, std::uint64_t nearest) noexcept {
-  IdleWorkers& idle = worker.scheduler->idle_workers();
-  if (idle.set().has_sleeper() && !seat_.covers(nearest, true)) idle.wake_one();
-}
-
-void Timers::see_to_cover_all(Worker& worker) noexcept {
-  see_to_cover(worker, nearest());
-}
-
 // --- Looking ---------------------------------------------------------------------------------------------------------
 
 // The timers of another worker, by turns, if they are so late that it seems to be held.
@@ -98,35 +78,6 @@ WorkerTimers* Timers::other_late(Worker& worker, std::uint64_t now_ns) noexcept 
 void Timers::look_in_passing(Worker& worker) noexcept {
   const std::uint64_t now_ns = deterministic_->now_ns();
   if (of(worker).nearest() <= now_ns || other_late(worker, now_ns) != nullptr) hooks::on_timers_due(worker);
-}
-
-void Timers::fire_due(Worker& worker, Whose whose) noexcept {
-  const std::uint64_t now_ns = deterministic_->now_ns();
-  if (whose == Whose::kOwn) {
-    if (of(worker).nearest() <= now_ns) fire(worker, of(worker), now_ns);
-    if (WorkerTimers* const other = other_late(worker, now_ns)) fire(worker, *other, now_ns);
-    return;
-  }
-  for_each_in_use([&](WorkerTimers& each) noexcept {
-    if (each.nearest() <= now_ns) fire(worker, each, now_ns);
-    return true;
-  });
-}
-
-// Queues the runnables so that they run in the order of their timers: where nothing else is ready behind those that have
-// yielded, else before all others, on the deque, which is last in, first out. A look lets only a few fire; those that
-// are left wait for the next look.
-void Timers::fire(Worker& worker, WorkerTimers& whose, std::uint64_t now_ns) noexcept {
-  Runnable* ready[WorkerTimers::kMostAtOnce];
-  unsigned count = 0;
-  whose.fire_some(now_ns, [&](Timer& timer) noexcept {
-    if (Runnable* const runnable = hooks::on_timer(worker, timer)) ready[count++] = runnable;
-  });
-  Scheduler& scheduler = *worker.scheduler;
-  if (!scheduler.dispatcher().has_ready(worker))
-    for (unsigned i = 0; i < count; ++i) scheduler.push_yielded(worker, ready[i]);
-  else
-    while (count != 0) scheduler.push_woken(worker, ready[--count]);
 }
 
 // --- Sleeping --------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/timers.h — the timers of all workers: arming them, and letting those fire that are due. Each worker has a wheel
-// of its own, so that workers do not contend; in deterministic mode all use the first one, so that timers fire in order.
-// A program that arms no timer is linked without timers.cpp (rt/optional.h). docs/decisions/0330
+// rt/sched/timers.h — the timers of all workers, and which of them are due. Each worker has a wheel of its own, so that
+// workers do not contend; in deterministic mode all use the first one, so that timers fire in order. A program that arms
+// no timer is linked without timers.cpp and firing.cpp (rt/optional.h). docs/decisions/0330
 //
 // A busy worker looks at its own timers, and at those of one other worker, at the end of each slice and in fair rounds;
 // one that has nothing to run looks at all of them. Who sleeps until the next one is due: timer_seat.h.
@@ -22,7 +22,7 @@ struct Worker;
 
 class Timers {
  public:
-  void init(unsigned workers, WorkerTimers* first, DeterministicScheduler& deterministic) noexcept {
+  void init(unsigned workers, WorkerTimers* first, const DeterministicScheduler& deterministic) noexcept {
     workers_ = workers;
     all_ = first;
     deterministic_ = &deterministic;
@@ -36,22 +36,21 @@ class Timers {
 
   // The worker's wheel.
   [[nodiscard]] WorkerTimers& of(const Worker& worker) noexcept;
-  // Steps 1 and 2 of arming. The lock of `where` is held. Returns whether the wheel's bound became lower: then
-  // see_to_cover() has to be called once the lock is released.
+  // Steps 1 and 2 of arming (timer_seat.h). The lock of `where` is held. Returns whether the wheel's bound became lower:
+  // then IdleWorkers::see_to_cover() has to be called once the lock is released.
   [[nodiscard]] bool arm(WorkerTimers& where, Timer& timer, std::uint64_t at, std::uint64_t now_ns) noexcept;
-  // Step 3: called on `worker`, which runs on.
-  void see_to_cover(Worker& worker, std::uint64_t nearest) noexcept;
-  // Called by a worker that will run something after it has slept: see_to_cover() for all timers.
-  [[JANUS_OPTIONAL]] void see_to_cover_all(Worker& worker) noexcept;
 
   // --- Looking: called by a worker, if are_any() ---
 
+  // No timer is due before that.
+  [[nodiscard]] std::uint64_t nearest() const noexcept;
   enum class Whose : std::uint8_t { kOwn, kAll };
-  // Lets due timers fire, some at most, and queues what they have made ready. kOwn: also those of one other worker that
-  // should have looked long ago. No lock is held.
-  [[JANUS_OPTIONAL]] void fire_due(Worker& worker, Whose whose) noexcept;
+  // Calls `use` for each wheel with a timer that is due. kOwn: the worker's, and one of another worker that should have
+  // looked long ago.
+  template <typename Use>
+  void for_each_due(Worker& worker, Whose whose, std::uint64_t now_ns, Use use) noexcept;
   // In a fair round, where locks may be held: if own timers are due, or another worker's for long, calls
-  // hooks::on_timers_due(), after which some worker calls fire_due() for all.
+  // hooks::on_timers_due(), after which some worker lets all that are due fire.
   [[JANUS_OPTIONAL]] void look_in_passing(Worker& worker) noexcept;
 
   // --- Sleeping (timer_seat.h): called by a worker, if are_any() ---
@@ -61,26 +60,40 @@ class Timers {
                                                         std::uint64_t until) noexcept;
   // Also if there are no timers any more.
   void leave_seat(unsigned worker) noexcept { seat_.leave(worker); }
+  [[nodiscard]] const TimerSeat& seat() const noexcept { return seat_; }
 
  private:
-  using Word = std::atomic<std::uint64_t>;
   static constexpr unsigned kWords = IdleSet::kMaxWorkers / 64;
 
   template <typename Use>
-  void for_each_in_use(Use use) const noexcept;
-  [[nodiscard]] std::uint64_t nearest() const noexcept;
+  void for_each_in_use(Use use) const noexcept {
+    for (unsigned word = 0; word * 64 < workers_; ++word)
+      for (std::uint64_t bits = in_use_[word].load(std::memory_order_relaxed); bits != 0; bits &= bits - 1)
+        use(all_[word * 64 + static_cast<unsigned>(__builtin_ctzll(bits))]);
+  }
   [[nodiscard]] std::uint64_t settled_nearest() noexcept;
   void mark_in_use(WorkerTimers& where) noexcept;
   void unmark(WorkerTimers& where) noexcept;
   [[nodiscard]] WorkerTimers* other_late(Worker& worker, std::uint64_t now_ns) noexcept;
-  void fire(Worker& worker, WorkerTimers& whose, std::uint64_t now_ns) noexcept;
 
   unsigned workers_;
   WorkerTimers* all_;
-  DeterministicScheduler* deterministic_;
+  const DeterministicScheduler* deterministic_;
   TimerSeat seat_;
-  Word in_use_[kWords] = {};  // by worker: its wheel may have timers
-  std::atomic<std::uint32_t> count_{0};  // of these
+  std::atomic<std::uint64_t> in_use_[kWords] = {};  // by worker: its wheel may have timers
+  std::atomic<std::uint32_t> count_{0};             // of these
 };
+
+template <typename Use>
+void Timers::for_each_due(Worker& worker, Whose whose, std::uint64_t now_ns, Use use) noexcept {
+  if (whose == Whose::kAll) {
+    for_each_in_use([&](WorkerTimers& each) noexcept {
+      if (each.nearest() <= now_ns) use(each);
+    });
+  } else {
+    if (of(worker).nearest() <= now_ns) use(of(worker));
+    if (WorkerTimers* const other = other_late(worker, now_ns)) use(*other);
+  }
+}
 
 }  // namespace janus

@@ -234,20 +234,23 @@ TEST(time, an_hour_takes_no_time_in_deterministic_mode) {
   std::uint64_t hashes[2];
   for (std::uint64_t& hash : hashes) {
     janus_stats stats{};
-    run_in(deterministic(4, 11), [] {
-      const std::uint64_t start = janus_now_ns();
-      static std::atomic<std::uint64_t> sum;
-      sum.store(0);
-      auto sleeper = [](void* number) -> std::int64_t {
-        CHECK_EQ(janus_sleep_ns(kHour * static_cast<std::uint64_t>(return_arg(number))), 0);
-        return static_cast<std::int64_t>(sum.fetch_add(1)) + 1 == return_arg(number) ? 0 : -2;
-      };
-      Scope scope(JANUS_ON_ERROR_COLLECT);
-      for (int i = 100; i > 0; --i) scope.go(sleeper, as_arg(i));
-      CHECK_EQ(scope.end(), 0);
-      CHECK_GE(janus_now_ns(), start + 100 * kHour);
-      CHECK_LT(janus_now_ns(), start + 101 * kHour);
-    }, &stats);
+    run_in(
+        deterministic(4, 11),
+        [] {
+          const std::uint64_t start = janus_now_ns();
+          static std::atomic<std::uint64_t> sum;
+          sum.store(0);
+          auto sleeper = [](void* number) -> std::int64_t {
+            CHECK_EQ(janus_sleep_ns(kHour * static_cast<std::uint64_t>(return_arg(number))), 0);
+            return static_cast<std::int64_t>(sum.fetch_add(1)) + 1 == return_arg(number) ? 0 : -2;
+          };
+          Scope scope(JANUS_ON_ERROR_COLLECT);
+          for (int i = 100; i > 0; --i) scope.go(sleeper, as_arg(i));
+          CHECK_EQ(scope.end(), 0);
+          CHECK_GE(janus_now_ns(), start + 100 * kHour);
+          CHECK_LT(janus_now_ns(), start + 101 * kHour);
+        },
+        &stats);
     hash = stats.order_hash;
   }
   CHECK_EQ(hashes[0], hashes[1]);
@@ -369,7 +372,8 @@ TEST(time, messages_are_neither_lost_nor_doubled_by_timeouts) {
       auto sender = [&] {
         Dice dice(1);
         for (std::uint64_t number = 1; number <= kMessages; ++number)
-          if (janus_channel_send_until(channel, &number, janus_now_ns() + dice.below(20'000)) == 0) sent.fetch_add(number);
+          if (janus_channel_send_until(channel, &number, janus_now_ns() + dice.below(20'000)) == 0)
+            sent.fetch_add(number);
       };
       std::atomic<bool> is_over{false};
       auto receiver = [&] {

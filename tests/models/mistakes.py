@@ -26,6 +26,7 @@ IDLE, PARKER = "rt/sched/idle.h", "rt/sched/parker.h"
 ACCOUNT, CACHE, CACHE_H = "rt/budget/account_words.cpp", "rt/budget/root_memory.cpp", "rt/budget/memory_cache.h"
 EXHAUSTION = "rt/task/account/exhaustion.cpp"
 WAIT = "rt/task/wait/wait.h"
+SEAT, TIMERS = "rt/sched/timer_seat.h", "rt/sched/worker_timers.h"
 ACCOUNT_H, ACCOUNTS_H, UNSERVED = "rt/budget/account.h", "rt/budget/accounts.h", "rt/budget/account_unserved.cpp"
 ACCOUNTS = [ACCOUNT, CACHE, "rt/budget/pool_charge.cpp", "rt/budget/accounts.cpp",
             *(f"rt/budget/account_{part}.cpp" for part in ("unserved", "table", "record", "recharge"))]
@@ -41,6 +42,8 @@ SOURCES = {
     "account": [*ACCOUNTS, SPIN],
     "memory_cache": [*ACCOUNTS, SPIN],
     "spinlock": [SPIN],
+    "timer_seat": [SPIN],
+    "worker_timers": ["rt/sched/timer_wheel.cpp", SPIN],
     "yield_queue": [QUEUE, SPIN],
 }
 
@@ -161,6 +164,24 @@ MISTAKES = [
             by="no_job_waits_behind_an_endless_one_that_has_the_only_cpu"),
     mistake("idle", "who has watched leaves the rest to nobody", (IDLE, "&& !is_left_to_others(counts);", "&& has_free_cpu(counts);"), by="no_job_waits_behind_an_endless_one_that_has_the_only_cpu"),
     mistake("idle", "unpark wakes nobody", (PARKER, "platform::wake(state_, 1);", "{}")),
+
+    mistake("timer_seat", "no heavy fence of who goes to sleep", (IDLE, "    fence();\n    return {counts};", "    return {counts};")),
+    mistake("timer_seat", "no fence of who arms a timer where there is no heavy one",
+            (IDLE, "    if (fences_) [[unlikely]]\n      full_fence();\n    compiler_barrier();", "    compiler_barrier();")),
+    mistake("timer_seat", "who gives up the seat leaves its time", (SEAT, "    until_.store(platform::kForever, std::memory_order_relaxed);\n", ""),
+            by="who_sleeps_until_a_timer_gets_work"),
+    mistake("timer_seat", "who gives up the seat gives up another's",
+            (SEAT, "    if (cmp_relaxed(holder_, worker)) [[unlikely]]\n      leave_held", "    leave_held"),
+            (SEAT, "    if (holder_.load(std::memory_order_relaxed) != worker) return;\n", ""), by="three_workers"),
+    mistake("timer_seat", "a later timer takes the seat of an earlier one",
+            (SEAT, "    LockGuard guard(lock_);\n    if (covers(nearest, is_anybody_awake)) return platform::kForever;", "    LockGuard guard(lock_);"), by="three_workers"),
+    mistake("timer_seat", "all sleep as if somebody were awake", (SEAT, "is_anybody_awake && nearest <", "nearest <"), by="all_sleep"),
+    mistake("timer_seat", "who is awake is relied upon for ever", (SEAT, "nearest + (is_late ? kHeldNs : 0)", "is_late ? platform::kForever : nearest")),
+
+    mistake("worker_timers", "a timer is freed while it fires", (TIMERS, "    LockGuard until_it_has_fired(firing);\n", "")),
+    mistake("worker_timers", "who takes a timer lets go before it has fired",
+            (TIMERS, "    for (unsigned i = 0; i < count; ++i) fire(*due[i]);\n    firing.unlock();", "    firing.unlock();\n    for (unsigned i = 0; i < count; ++i) fire(*due[i]);")),
+    mistake("worker_timers", "two take timers at once", (TIMERS, "    if (!firing.try_lock()) return;", "    if (!firing.try_lock()) {}")),
 
     mistake("nursery", "no heavy fence of a visitor", (LIFE, "      if (!is_shared && platform::has_heavy_fence()) platform::heavy_fence();\n", "")),
     mistake("nursery", "the owner does not look for visitors", (LIFE, "external_refs.load(std::memory_order_acquire) == 0 && word", "word")),

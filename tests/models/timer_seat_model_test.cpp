@@ -24,11 +24,12 @@ enum Step : std::uint8_t {
   kArmEarly,  // the same with an earlier one
   kPush,      // queues a job for others
   kHold,      // runs a task that never returns
+  kDisturb,   // ends the sleep of the last worker, if it sleeps, without claiming it, as a time that passes would
   kSetLate,   // arms a timer, and has nothing else to run
   kSetEarly,
 };
 constexpr std::uint64_t kEarly = 3 * TimerSeat::kHeldNs, kLate = 9 * TimerSeat::kHeldNs;
-constexpr unsigned kMaxSteps = 3, kMax = 3;
+constexpr unsigned kMaxSteps = 4, kMax = 3;
 
 struct Script {
   Step steps[kMaxSteps + 1];
@@ -41,6 +42,7 @@ struct SeatWorld {
   TimerSeat seat{};
   janus::Atomic<std::uint64_t> nearest[kMax] = {{kForever}, {kForever}, {kForever}};
   janus::Atomic<std::uint32_t> jobs{0}, tokens[kMax]{}, moves{0};
+  static constexpr std::uint32_t kToken = 1, kDisturbance = 2;
   // Accesses to these are no steps.
   enum Now : std::uint8_t { kMoves, kParked, kHeld } now[kMax] = {};
   bool is_woken[kMax] = {};  // has a token
@@ -56,6 +58,10 @@ struct SeatWorld {
       if (step == kPush) {
         (void)jobs.fetch_add(1);
         if (idle.has_sleeper() && idle.wants_wake(Work::kFresh)) wake_one();
+      }
+      if (step == kDisturb && now[workers - 1] == kParked) {
+        (void)tokens[workers - 1].fetch_or(kDisturbance);
+        is_woken[workers - 1] = true;
       }
       if (step == kArmLate || step == kArmEarly) arm(me, step == kArmEarly ? kEarly : kLate, true);
       if (step == kSetLate || step == kSetEarly) arm(me, step == kSetEarly ? kEarly : kLate, false);
@@ -94,13 +100,13 @@ struct SeatWorld {
   void wake_one() {
     const unsigned sleeper = idle.claim();
     if (sleeper == IdleSet::kNobody) return;
-    (void)tokens[sleeper].exchange(1);
+    (void)tokens[sleeper].fetch_or(kToken);
     is_woken[sleeper] = true;
   }
-  bool take_token(unsigned me) {
-    if (tokens[me].exchange(0) == 0) return false;
+  std::uint32_t take_tokens(unsigned me) {
+    const std::uint32_t taken = tokens[me].exchange(0);
     is_woken[me] = false;
-    return true;
+    return taken;
   }
 
   // False: nothing moves any more.
@@ -110,31 +116,30 @@ struct SeatWorld {
     until[me] = kForever;
     if (jobs.load() == 0) {
       until[me] = seat.take(me, least(), !idle.all_sleep());
-      if (!park(me)) return false;
-      has_token = true;
+      const std::uint32_t woken_by = park(me);
+      if (woken_by == 0) return false;
+      has_token = (woken_by & kToken) != 0;
     }
     if (until[me] != kForever) seat.leave(me);
     const bool claimed = !idle.leave(me, false);
     while (claimed && !has_token) {
-      has_token = take_token(me);
+      has_token = (take_tokens(me) & kToken) != 0;
       if (!has_token) janus::pause();
     }
     if (claimed) (void)idle.end_search();
     return true;
   }
-  // False: no token will come. Whoever sleeps until a time would wake up then, but time passes only when nothing moves.
-  bool park(unsigned me) {
+  // 0: nothing moves any more. Whoever sleeps until a time would wake up then, but time passes only when nothing moves.
+  std::uint32_t park(unsigned me) {
     now[me] = kParked;
     moves.fetch_add(1);
-    while (!take_token(me)) {
-      if (is_still()) {
-        require_watched();
-        return false;
-      }
-      janus::pause();
+    for (std::uint32_t woken_by; !is_still(); janus::pause()) {
+      if ((woken_by = take_tokens(me)) == 0) continue;
+      now[me] = kMoves;
+      return woken_by;
     }
-    now[me] = kMoves;
-    return true;
+    require_watched();
+    return 0;
   }
   bool is_still() const {
     for (unsigned i = 0; i < workers; ++i)
@@ -150,7 +155,8 @@ struct SeatWorld {
     }
     const std::uint64_t timer = least();
     require(jobs.load() == 0, "no job is left while a worker sleeps");
-    require(first <= timer + (is_anybody_awake && timer != kForever ? TimerSeat::kHeldNs : 0), "somebody wakes up in time");
+    require(first <= timer + (is_anybody_awake && timer != kForever ? TimerSeat::kHeldNs : 0),
+            "somebody wakes up in time");
     require(timer != kForever || first == kForever, "nobody wakes up for nothing");
   }
   void end() {}
@@ -184,6 +190,8 @@ TEST(timer_seat_model, who_sleeps_until_a_timer_gets_work) {
 
 TEST(timer_seat_model, three_workers) {
   REQUIRE(goes_well("two sleep", Fences::kHeavy, 3, {kArmLate, kHold}, {}, {}));
+  REQUIRE(goes_well("an earlier one, and a sleep that ends", Fences::kHeavy, 3, {kArmLate, kArmEarly, kDisturb, kHold},
+                    {}, {}));
   REQUIRE(goes_well("one of two gets work", Fences::kHeavy, 3, {kSetLate}, {kPush, kHold}, {}));
 }
 

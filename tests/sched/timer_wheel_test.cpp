@@ -38,7 +38,8 @@ struct Pair {
     const Numbered* next = nullptr;
     for (const Numbered& timer : timers) {
       if (!timer.is_pending()) continue;
-      if (next == nullptr || timer.at < next->at || (timer.at == next->at && timer.number < next->number)) next = &timer;
+      if (next == nullptr || timer.at < next->at || (timer.at == next->at && timer.number < next->number))
+        next = &timer;
     }
     return next;
   }

@@ -115,9 +115,9 @@ struct TaskMarks {
   static constexpr std::uint8_t kSawCancel = 2;    // it was told to end
   static constexpr std::uint8_t kWasForced = 4;    // it is ended by force
   static constexpr std::uint8_t kHasLocals = 8;
-  static constexpr std::uint8_t kHasError = 16;    // janus_last_error
-  static constexpr std::uint8_t kHoldsLocks = 32;  // it may have to release some at its end
-  static constexpr std::uint8_t kHasGrown = 64;    // it has grown its stack, and shrinks it at its end
+  static constexpr std::uint8_t kHasError = 16;      // janus_last_error
+  static constexpr std::uint8_t kHoldsLocks = 32;    // it may have to release some at its end
+  static constexpr std::uint8_t kHasGrown = 64;      // it has grown its stack, and shrinks it at its end
   static constexpr std::uint8_t kHasDeadline = 128;  // unlike the others, only for the time of a call
 };
 

@@ -7,6 +7,7 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/run/run.h"
 #include "rt/task/wait/cancel.h"
+#include "rt/task/wait/deadline.h"
 
 namespace janus::hooks {
 
@@ -49,6 +50,10 @@ void on_attention(Worker& worker) noexcept {
     if (!root->has(TaskFlags::kEnded)) walk = cancel_task(&worker, *root, Cause::kSignal);
   }
   tell_members(runtime, &worker, walk, Pace::kAtOnce);
+}
+
+Runnable* on_timer(Worker& worker, Timer& timer) noexcept {
+  return Deadline::of(timer).fire(worker);
 }
 
 void on_timers_due(Worker& worker) noexcept {

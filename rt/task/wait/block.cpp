@@ -8,7 +8,6 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/cancelled.h"
 #include "rt/task/wait/children.h"
-#include "rt/task/wait/deadline.h"
 #include "rt/task/wait/room_bell.h"
 #include "rt/task/wait/slice.h"
 #include "rt/task/wait/wake.h"
@@ -86,10 +85,14 @@ void resumed(Task& task) noexcept {
 template void resumed<Path::kGeneral>(Task& task) noexcept;
 template void resumed<Path::kFast>(Task& task) noexcept;
 
-[[gnu::noinline]] bool block(Task& task, WaitReason reason, Publish publish, void* what, Deadline* deadline) noexcept {
-  Stop as{reason, publish, what, deadline};
+[[gnu::noinline]] bool block_as(Task& task, Stop& as, StopAction action) noexcept {
   publish_before_wait(task);  // so that a cancel can find and wake the task
-  return stop<Path::kGeneral>(current_worker(), task, {deadline == nullptr ? publish_stop : publish_stop_until, &task, &as});
+  return stop<Path::kGeneral>(current_worker(), task, {action, &task, &as});
+}
+
+bool block(Task& task, WaitReason reason, Publish publish, void* what) noexcept {
+  Stop as{reason, publish, what, nullptr};
+  return block_as(task, as, publish_stop);
 }
 
 bool block_at(Channel& channel, Task& task) noexcept {

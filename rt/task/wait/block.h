@@ -11,15 +11,17 @@ namespace janus {
 // `publish(task, what)`, which makes the task findable and releases what it holds. Returns true after a wake. False:
 // there is no stack to switch to, and nothing has happened or was released.
 using Publish = void (*)(Task& task, void* what);
-// With a deadline, the task is also woken when that has passed.
-[[nodiscard]] bool block(Task& task, WaitReason reason, Publish publish, void* what, Deadline* deadline) noexcept;
-// The pending action of block(), which runs on the next stack: the task, and the Stop on its stack.
+[[nodiscard]] bool block(Task& task, WaitReason reason, Publish publish, void* what) noexcept;
+// The steps of block(), with another pending action that calls publish_stop(). It gets the task and the Stop, which lies
+// on the stack that was left.
 struct Stop {
   WaitReason reason;
   Publish publish;
   void* what;
   Deadline* deadline;
 };
+using StopAction = void (*)(Worker& worker, void* task, void* stop);
+[[nodiscard]] bool block_as(Task& task, Stop& stop, StopAction action) noexcept;
 void publish_stop(Worker& worker, void* task, void* stop) noexcept;
 // As block(), for kChannel, on the fast path: the channel's lock is held by its owner, and is then released. False: it
 // is still held. Requires that `task` is published, of the channel's runtime, that its ChannelWait is in the queue, and

@@ -2,7 +2,6 @@
 // rt/task/wait/deadline.cpp — until when a call waits at most. Linked into programs that use deadlines (rt/optional.h).
 #include "rt/task/wait/deadline.h"
 
-#include "rt/sched/hooks.h"
 #include "rt/task/record/price.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/block.h"
@@ -49,7 +48,7 @@ void Deadline::unlock(Worker& worker, WaitReason reason) noexcept {
   if (has_passed) (void)wake(&worker, task, reason);
   const bool runs_on = worker.task != &task || worker.handoff != nullptr;
   if (is_nearest && (runs_on || worker.scheduler->dispatcher().has_ready(worker)))
-    worker.scheduler->idle_workers().timers().see_to_cover(worker, until);
+    worker.scheduler->idle_workers().see_to_cover(until);
 }
 
 Task* Deadline::fire(Worker& worker) noexcept {
@@ -58,7 +57,9 @@ Task* Deadline::fire(Worker& worker) noexcept {
   return take_from_wait(&worker, task_) ? &task_ : nullptr;
 }
 
-// The task can leave the wait, and its stack, only once the deadline is unlocked.
+namespace {
+
+// The pending action of a wait with a deadline. The task can leave the wait, and its stack, only once that is unlocked.
 void publish_stop_until(Worker& worker, void* task, void* stop_pointer) noexcept {
   const Stop& stop = *static_cast<const Stop*>(stop_pointer);
   Deadline& deadline = *stop.deadline;
@@ -68,11 +69,11 @@ void publish_stop_until(Worker& worker, void* task, void* stop_pointer) noexcept
   deadline.unlock(worker, reason);
 }
 
-namespace hooks {
+}  // namespace
 
-Runnable* on_timer(Worker& worker, Timer& timer) noexcept {
-  return Deadline::of(timer).fire(worker);
+bool block_until(Task& task, WaitReason reason, Publish publish, void* what, Deadline& deadline) noexcept {
+  Stop as{reason, publish, what, &deadline};
+  return block_as(task, as, publish_stop_until);
 }
 
-}  // namespace hooks
 }  // namespace janus

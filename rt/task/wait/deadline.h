@@ -9,7 +9,7 @@
 
 #include "rt/optional.h"
 #include "rt/sched/timers.h"
-#include "rt/task/record/task.h"
+#include "rt/task/wait/block.h"
 
 namespace janus {
 
@@ -30,14 +30,14 @@ class Deadline : Timer {
   // Called by the task before it waits. If this is false for the first time, the task pays for the timer.
   [[nodiscard, JANUS_OPTIONAL]] bool has_passed() noexcept;
 
-  // For publish_stop_until(). The state that says that the task waits is stored between these two, so that the timer
+  // For block_until(). The state that says that the task waits is stored between these two, so that the timer
   // cannot fire unseen. lock() arms the timer, unless it is armed. After unlock() the deadline may be gone; if its time
   // had passed, the task is woken.
   void lock(Worker& worker) noexcept;
   void unlock(Worker& worker, WaitReason reason) noexcept;
 
   // For hooks::on_timer(). Returns the task if it has to be queued now.
-  [[nodiscard]] Task* fire(Worker& worker) noexcept;
+  [[nodiscard, JANUS_OPTIONAL]] Task* fire(Worker& worker) noexcept;
   static Deadline& of(Timer& timer) noexcept { return static_cast<Deadline&>(timer); }
 
   // Afterwards the task has no deadline, and nobody uses this object. Called also for a task that ends by force, before
@@ -52,12 +52,14 @@ class Deadline : Timer {
   std::atomic<bool> has_fired_{false};
 };
 
-// As publish_stop(), with a deadline.
-[[JANUS_OPTIONAL]] void publish_stop_until(Worker& worker, void* task, void* stop) noexcept;
+// As block(), until the deadline has passed at most.
+[[nodiscard, JANUS_OPTIONAL]] bool block_until(Task& task, WaitReason reason, Publish publish, void* what,
+                                               Deadline& deadline) noexcept;
 
 // The deadline that ends a wait of `task` for that reason, or nullptr.
 [[nodiscard]] inline Deadline* deadline_for(const Task& task, WaitReason reason) noexcept {
-  return is_ended_by_deadline(reason) && task.is_marked(TaskMarks::kHasDeadline) ? task.frame->details.deadline : nullptr;
+  return is_ended_by_deadline(reason) && task.is_marked(TaskMarks::kHasDeadline) ? task.frame->details.deadline
+                                                                                 : nullptr;
 }
 
 }  // namespace janus

@@ -5,7 +5,6 @@
 
 #include <type_traits>
 
-#include "rt/task/wait/block.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/deadline.h"
 
@@ -56,11 +55,14 @@ template <typename T>
       break;
     }
     bool has_stack;
+    const auto leave_stack = [&](Publish publish, void* what) {
+      return deadline == nullptr ? block(self, awaited.reason(), publish, what)
+                                 : block_until(self, awaited.reason(), publish, what, *deadline);
+    };
     if constexpr (std::is_base_of_v<AwaitedUnlocked, T>)
-      has_stack = block(self, awaited.reason(), T::publish, awaited.key(), deadline);
+      has_stack = leave_stack(T::publish, awaited.key());
     else  // who was woken cannot leave the wait before the lock is released
-      has_stack = block(
-          self, awaited.reason(), [](Task&, void* it) { static_cast<T*>(it)->unlock(); }, &awaited, deadline);
+      has_stack = leave_stack([](Task&, void* it) { static_cast<T*>(it)->unlock(); }, &awaited);
     if (!has_stack) {
       end = WaitEnd::kNoStack;
       break;

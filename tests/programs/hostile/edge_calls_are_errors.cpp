@@ -72,8 +72,8 @@ template <class Call>
 int64_t cancelled(Call) {
   static int said;
   janus_nursery* const scope = open_plain();
-  const janus_task task =
-      janus_nursery_spawn_in(scope, [](void*) -> int64_t { return said = Call{}(); }, nullptr, nullptr);
+  const janus_task task = janus_nursery_spawn_in(
+      scope, [](void*) -> int64_t { return said = Call{}(); }, nullptr, nullptr);
   while (janus_task_state(task) != JANUS_TASK_BLOCKED) janus_yield();
   janus_nursery_cancel(scope);
   (void)close_cage(scope);

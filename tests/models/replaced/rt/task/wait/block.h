@@ -4,12 +4,11 @@
 #pragma once
 
 #include "rt/task/wait/cancel.h"
-#include "rt/task/wait/deadline.h"
 
 namespace janus {
 
 using Publish = void (*)(Task& task, void* what);
-inline bool block(Task& task, WaitReason reason, Publish publish, void* what, Deadline*) noexcept {
+inline bool block(Task& task, WaitReason reason, Publish publish, void* what) noexcept {
   const TaskState state = waits_for(reason);
   task.state.store(state, std::memory_order_release);
   full_fence();  // the partner is cancel()

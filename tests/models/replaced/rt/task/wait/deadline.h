@@ -2,7 +2,7 @@
 // replaced/rt/task/wait/deadline.h — for models whose waits have no deadline.
 #pragma once
 
-#include "rt/task/record/runtime.h"
+#include "rt/task/wait/block.h"
 
 namespace janus {
 
@@ -10,6 +10,9 @@ class Deadline {
  public:
   static bool has_passed() noexcept { return false; }
 };
+inline bool block_until(Task&, WaitReason, Publish, void*, Deadline&) noexcept {
+  return false;
+}
 inline Deadline* deadline_for(const Task&, WaitReason) noexcept {
   return nullptr;
 }

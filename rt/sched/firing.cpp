@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/firing.cpp — lets due timers fire, and sees to it that a sleeping worker wakes up for the next one. Linked into
+// programs that arm timers only (rt/optional.h). docs/decisions/0330
+#include "rt/sched/hooks.h"
+#include "rt/sched/idle_workers.h"
+
+namespace janus {
+
+// Queues the runnables so that they run in the order of their timers: where nothing else is ready behind those that have
+// yielded, else before all others, on the deque, which is last in, first out. A look lets only a few fire; those that
+// are left wait for the next look.
+void IdleWorkers::fire(Worker& worker, WorkerTimers& whose, std::uint64_t now_ns) noexcept {
+  Runnable* ready[WorkerTimers::kMostAtOnce];
+  unsigned count = 0;
+  whose.fire_some(now_ns, [&](Timer& timer) noexcept {
+    if (Runnable* const runnable = hooks::on_timer(worker, timer)) ready[count++] = runnable;
+  });
+  if (count == 0) return;
+  if (!dispatcher_->has_ready(worker)) {
+    for (unsigned i = 0; i < count; ++i) dispatcher_->queue(worker, ready[i]);
+  } else {
+    while (count != 0) {
+      Runnable* const last = ready[--count];
+      if (!worker.ready.push(Entry::woken(last))) dispatcher_->injector().push(last);
+    }
+  }
+  if (set_.has_sleeper()) wake_one_for(Work::kWoken);
+}
+
+void IdleWorkers::fire_due(Worker& worker, Timers::Whose whose) noexcept {
+  const std::uint64_t now_ns = deterministic_->now_ns();
+  timers_.for_each_due(worker, whose, now_ns, [&](WorkerTimers& each) noexcept { fire(worker, each, now_ns); });
+}
+
+void IdleWorkers::see_to_cover(std::uint64_t nearest) noexcept {
+  if (set_.has_sleeper() && !timers_.seat().covers(nearest, true)) wake_one();
+}
+
+void IdleWorkers::see_to_cover_all() noexcept {
+  see_to_cover(timers_.nearest());
+}
+
+}  // namespace janus
