@@ -18,7 +18,6 @@ enum class LockRank : std::uint8_t {
   kNursery,       // Nursery::lock: members that a cancel has to find, records, the outcome
   kChannel,       // Channel::lock, which is a BiasedLock
   kTimers,        // WorkerTimers::lock: the timers of one worker
-  kTimerSeat,     // TimerSeat::lock_
   kLocalKeys,     // locals.cpp
   kGroupTable,    // GroupTable::growing_
   kGroups,        // Groups::lock_

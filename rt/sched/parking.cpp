@@ -62,6 +62,7 @@ namespace janus {
   const bool is_timed = search.was_deferred || (has_to_watch && !set_.has_timed_sleeper());
   Watch watch(is_timed, search.was_deferred);
   const std::uint64_t event = nearest_deadline(worker, deterministic_->now_ns(), watch, stack_reclaim_, attention_);
+  std::uint64_t timer = platform::kForever;
   is_timed ? backoff.begin_timed_park() : backoff.end_watch();
   const IdleSet::Snapshot entered = set_.enter(worker.id, search.is_counted, is_timed);
   bool has_token = false;
@@ -69,16 +70,15 @@ namespace janus {
   const bool has_own = worker.ready.size() != 0;
   if (!is_stopping() && !has_own && (set_.may_leave_to_others(entered) || !thieves_->has_work_anywhere(worker)) &&
       !any_event(watch, stack_reclaim_, attention_)) {
-    std::uint64_t until = event;
-    if (timers_.are_any()) until = timers_.take_seat(worker, !set_.all_sleep(), until);
+    if (timers_.are_any()) timer = timers_.take_seat(!set_.all_sleep());
     if (set_.is_last(entered) && set_.all_slept_since(entered) && !timers_.are_any())
       hooks::on_all_idle(worker, entered);
     if (!is_timed) pins_.falls_asleep(worker, set_, entered);
     worker.counters.parks.add();
-    has_token = park(worker, until);
+    has_token = park(worker, timer < event ? timer : event);
     if (has_token) worker.counters.wakes.add();
   }
-  timers_.leave_seat(worker.id);
+  if (timer != platform::kForever) timers_.leave_seat();
   const bool claimed = !set_.leave(worker.id, search.is_counted);
   while (claimed && !has_token)
     has_token = park(worker, platform::kForever);  // the thread that claimed us is about to unpark us

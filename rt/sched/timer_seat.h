@@ -15,7 +15,6 @@
 #include <cstdint>
 
 #include "rt/base/atomic.h"
-#include "rt/base/lock_rank.h"
 #include "rt/platform.h"
 
 namespace janus {
@@ -29,38 +28,23 @@ class TimerSeat {
     return until_.load(std::memory_order_relaxed) <= latest(nearest, is_anybody_awake);
   }
   // Step 3 of a sleeper. Returns until when it has to sleep, for timers of which the first is at `nearest`; kForever:
-  // somebody else does, or there is no timer.
-  [[nodiscard]] std::uint64_t take(std::uint32_t worker, std::uint64_t nearest, bool is_anybody_awake) noexcept {
+  // somebody else does, or there is no timer. Else it has to call leave(). If two take the seat at once, both wake up
+  // in time.
+  [[nodiscard]] std::uint64_t take(std::uint64_t nearest, bool is_anybody_awake) noexcept {
     if (covers(nearest, is_anybody_awake)) return platform::kForever;
-    LockGuard guard(lock_);
-    if (covers(nearest, is_anybody_awake)) return platform::kForever;
-    const std::uint64_t until = latest(nearest, is_anybody_awake);
-    holder_.store(worker, std::memory_order_relaxed);
-    until_.store(until, std::memory_order_relaxed);
-    return until;
+    until_.store(latest(nearest, is_anybody_awake), std::memory_order_relaxed);
+    return latest(nearest, is_anybody_awake);
   }
-  // Step 1 of a sleeper that has woken up. Does nothing if it does not hold the seat, or not any more.
-  [[gnu::always_inline]] void leave(std::uint32_t worker) noexcept {
-    if (cmp_relaxed(holder_, worker)) [[unlikely]]
-      leave_held(worker);
-  }
+  // Step 1 of a sleeper that has woken up. If another has taken the seat meanwhile, that one is not relied upon any more.
+  void leave() noexcept { until_.store(platform::kForever, std::memory_order_relaxed); }
 
  private:
-  static constexpr std::uint32_t kNobody = ~0u;
-  [[gnu::noinline, gnu::cold]] void leave_held(std::uint32_t worker) noexcept {
-    LockGuard guard(lock_);
-    if (holder_.load(std::memory_order_relaxed) != worker) return;
-    holder_.store(kNobody, std::memory_order_relaxed);
-    until_.store(platform::kForever, std::memory_order_relaxed);
-  }
   [[nodiscard]] static std::uint64_t latest(std::uint64_t nearest, bool is_anybody_awake) noexcept {
     const bool is_late = is_anybody_awake && nearest < platform::kForever - kHeldNs;
     return nearest + (is_late ? kHeldNs : 0);
   }
 
-  // Written under the lock, and read without it: by the holder, which alone can make itself one, and by all.
-  RankedLock<LockRank::kTimerSeat> lock_;
-  Atomic<std::uint32_t> holder_{kNobody};
+  // Somebody sleeps until then at most who has not left yet; kForever: perhaps nobody does.
   Atomic<std::uint64_t> until_{platform::kForever};
 };
 

@@ -82,10 +82,8 @@ void Timers::look_in_passing(Worker& worker) noexcept {
 
 // --- Sleeping --------------------------------------------------------------------------------------------------------
 
-std::uint64_t Timers::take_seat(Worker& worker, bool is_anybody_awake, std::uint64_t until) noexcept {
-  const std::uint64_t first = settled_nearest();
-  const std::uint64_t timer = seat_.take(worker.id, first, is_anybody_awake && !deterministic_->is_on());
-  return timer < until ? timer : until;
+std::uint64_t Timers::take_seat(bool is_anybody_awake) noexcept {
+  return seat_.take(settled_nearest(), is_anybody_awake && !deterministic_->is_on());
 }
 
 }  // namespace janus

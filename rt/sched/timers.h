@@ -55,11 +55,9 @@ class Timers {
 
   // --- Sleeping (timer_seat.h): called by a worker, if are_any() ---
 
-  // Step 3. Returns until when `worker` has to sleep, `until` at most.
-  [[nodiscard, JANUS_OPTIONAL]] std::uint64_t take_seat(Worker& worker, bool is_anybody_awake,
-                                                        std::uint64_t until) noexcept;
-  // Also if there are no timers any more.
-  void leave_seat(unsigned worker) noexcept { seat_.leave(worker); }
+  // Steps 3 and 1. take_seat() returns until when the worker has to sleep; platform::kForever: it has not taken the seat.
+  [[nodiscard, JANUS_OPTIONAL]] std::uint64_t take_seat(bool is_anybody_awake) noexcept;
+  void leave_seat() noexcept { seat_.leave(); }
   [[nodiscard]] const TimerSeat& seat() const noexcept { return seat_; }
 
  private:

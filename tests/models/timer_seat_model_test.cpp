@@ -115,12 +115,12 @@ struct SeatWorld {
     bool has_token = false;
     until[me] = kForever;
     if (jobs.load() == 0) {
-      until[me] = seat.take(me, least(), !idle.all_sleep());
+      until[me] = seat.take(least(), !idle.all_sleep());
       const std::uint32_t woken_by = park(me);
       if (woken_by == 0) return false;
       has_token = (woken_by & kToken) != 0;
     }
-    if (until[me] != kForever) seat.leave(me);
+    if (until[me] != kForever) seat.leave();
     const bool claimed = !idle.leave(me, false);
     while (claimed && !has_token) {
       has_token = (take_tokens(me) & kToken) != 0;
