@@ -515,6 +515,7 @@ TEST(tasks, a_thread_outside_is_no_task) {
   CHECK_EQ(janus_budget_recharge({1, 0, 0, 0, 0}), JANUS_E_NO_TASK);
   CHECK_EQ(janus_cap_revoke({1}), JANUS_E_NO_TASK);
   CHECK_EQ(janus_task_join({1}, &value), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_task_join_until({1}, &value, 1), JANUS_E_NO_TASK);
   CHECK_EQ(janus_task_set_name("somebody"), JANUS_E_NO_TASK);
   CHECK_EQ(janus_task_pin(), JANUS_E_NO_TASK);
   CHECK_EQ(janus_task_unpin(), JANUS_E_NO_TASK);
@@ -526,6 +527,8 @@ TEST(tasks, a_thread_outside_is_no_task) {
   CHECK_EQ(janus_park(-1), JANUS_E_NO_TASK);
   CHECK_EQ(janus_channel_send(channel, &value), JANUS_E_NO_TASK);
   CHECK_EQ(janus_channel_recv(channel, &value), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_channel_send_until(channel, &value, 1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_channel_recv_until(channel, &value, 1), JANUS_E_NO_TASK);
   CHECK_EQ(janus_select(nullptr, 0, -1), JANUS_E_NO_TASK);
   CHECK_EQ(janus_syscall(39), JANUS_E_NO_TASK);
   CHECK_EQ(janus_blocking(return_zero, nullptr), JANUS_E_NO_TASK);

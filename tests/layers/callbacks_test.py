@@ -18,7 +18,7 @@ ENTRIES = ("janus_nursery_spawn", "janus_nursery_spawn_in", "janus_scheduler_spa
 GIVES_WAY = {"janus::Scheduler::yield", "janus::Scheduler::yield_to_next", "janus::Scheduler::suspend",
              "janus::Scheduler::start_fresh", "janus::Scheduler::run_pending_action", "janus_context_switch",
              "janus::DeterministicScheduler::step", "janus::panic", "janus::end_for_budget",
-             "janus::end_by_force", "janus::panic_for_access", "janus::Attention::poll"}
+             "janus::end_by_force", "janus::panic_for_access", "janus::IdleWorkers::poll_sources"}
 # The runtime's own function pointers, which are set once and called when ops or memory are short.
 OWN_POINTERS = {"janus::PoolCharge::reclaim": "takes back cached memory",
                 "janus::charge_waiting": "waits for a recharge",

@@ -25,9 +25,11 @@ void Deadline::end() noexcept {
 
 bool Deadline::has_passed() noexcept {
   if (where_ != nullptr) return has_fired_.load(std::memory_order_relaxed);
-  if (now_ns_ == 0) take_fuel_unchecked(current_worker(), price::kTimer);
+  const bool is_first = now_ns_ == 0;
   now_ns_ = current_worker().scheduler->now_ns();
-  return at <= now_ns_;
+  if (at <= now_ns_) return true;
+  if (is_first) take_fuel_unchecked(current_worker(), price::kTimer);
+  return false;
 }
 
 void Deadline::lock(Worker& worker) noexcept {
