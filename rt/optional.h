@@ -37,16 +37,14 @@
 //   janus::platform::sample_thread            the position of a running thread cannot be found
 //   janus::kernel::answer                     a signal that was sent is no request for a position
 // PART   rt/sched/timers.cpp                  -                      janus::Timers::arm
-//   janus::Timers::look_in_passing            no timer is ever armed (Timers::are_any), so none is due, ...
-//   janus::Timers::take_seat                  ... and no worker has to sleep until a time
+//   janus::Timers::look_in_passing            no timer is ever armed (Timers::are_any)
 // PART   rt/sched/firing.cpp                  -                      janus::IdleWorkers::see_to_cover
 //   janus::IdleWorkers::fire_due              the same
 //   janus::IdleWorkers::see_to_cover_all      the same
+//   janus::IdleWorkers::sleep_until_timer     the same
 // PART   rt/task/wait/deadline.cpp            -                      janus::Deadline::Deadline
-//   janus::Deadline::has_passed               no call waits with a deadline (deadline_for)
-//   janus::Deadline::end                      the same
+//   janus::Deadline::end                      no task has a deadline (TaskMarks::kHasDeadline)
 //   janus::Deadline::fire                     the same
-//   janus::block_until                        the same
 // PART   rt/budget/account_recharge.cpp       -                      janus::Accounts::recharge
 //   janus::Recharges::draw                    nothing was ever recharged, so there is nothing to draw
 //   janus::Recharges::pass_on_drawn           the same

@@ -40,6 +40,14 @@ void janus_pay(std::uint32_t ops) {
   (void)enter(ops);
 }
 
+// For our C library: where the calling task's errno is, in its frame, until it ends; NULL outside tasks. Not in rt.h.
+int* janus_task_errno(void) {
+  const Caller me = enter_free();
+  if (me.task == nullptr) return nullptr;
+  me.task->mark(TaskMarks::kHasError);
+  return &me.task->frame->details.c_errno;
+}
+
 uint64_t janus_now_ns(void) {
   const Caller me = enter_free();
   return me.task != nullptr ? me.worker->scheduler->now_ns() : platform::now_ns();

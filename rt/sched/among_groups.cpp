@@ -4,7 +4,6 @@
 #include <arch/cpu.h>
 #include "rt/sched/dispatcher.h"
 #include "rt/sched/thieves.h"
-#include "rt/sched/timers.h"
 
 namespace janus {
 
@@ -83,9 +82,7 @@ void queue_newest(Worker& worker, std::uint32_t kept) noexcept {
     worker.until_fair = fair_ops_;
     worker.counters.fair_rounds.add();
     queue_injected(worker);
-    thieves_->spread_groups(worker, last);
-    if (timers_->are_any()) [[unlikely]]
-      timers_->look_in_passing(worker);
+    look_at_others(worker, last);
   }
   worker.until_fair -= worker.dispatch_ops;
   Runnable* next = nullptr;

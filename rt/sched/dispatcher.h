@@ -87,6 +87,7 @@ class Dispatcher {
   static void fetch_ready_ahead(const Worker& worker) noexcept;
   static Runnable* take_queued_in_turn(Worker& worker) noexcept;
 
+  void look_at_others(Worker& worker, std::uint32_t group) noexcept;
   Runnable* next_fair(Worker& worker) noexcept;
   Runnable* take_longest_waiting(Worker& worker, FairSource source) noexcept;
 

@@ -37,17 +37,8 @@ class StackReclaim {
   void init(StackPool* stacks) noexcept { stacks_ = stacks; }
 
   [[nodiscard]] bool has_event() const noexcept { return false; }
-  [[nodiscard]] std::uint64_t next_deadline(Worker&, std::uint64_t now_ns) const noexcept {
-    if (stacks_ == nullptr || !stacks_->has_excess()) return platform::kForever;
-    const std::uint64_t due = next_look_ns_.load(std::memory_order_relaxed);
-    return due > now_ns ? due : now_ns;
-  }
-  void poll(Worker&, std::uint64_t now_ns) noexcept {
-    std::uint64_t due = next_look_ns_.load(std::memory_order_relaxed);
-    if (now_ns < due || stacks_ == nullptr || !stacks_->has_excess()) return;
-    if (next_look_ns_.compare_exchange_strong(due, now_ns + kPeriodNs, std::memory_order_relaxed))
-      stacks_->give_excess();
-  }
+  [[nodiscard]] std::uint64_t next_deadline(Worker& worker, std::uint64_t now_ns) const noexcept;
+  void poll(Worker& worker, std::uint64_t now_ns) noexcept;
 
  private:
   static constexpr std::uint64_t kPeriodNs = 1'000'000'000;

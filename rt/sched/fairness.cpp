@@ -7,15 +7,20 @@
 
 namespace janus {
 
+// Once a fair round, during which `group` has the turn: whether this worker should do more than it has queued.
+[[gnu::noinline]] void Dispatcher::look_at_others(Worker& worker, std::uint32_t group) noexcept {
+  thieves_->spread_groups(worker, group);
+  if (timers_->are_any()) [[unlikely]]
+    timers_->look_in_passing(worker);
+}
+
 // Ops spent beyond this round count for the next ones, but at most two rounds' worth: otherwise a task that has once
 // spent very much would make the worker take the oldest for many dispatches.
 [[gnu::noinline]] Runnable* Dispatcher::next_fair(Worker& worker) noexcept {
   const std::int64_t round = fair_ops_, over = worker.until_fair + round;
   worker.until_fair = (over < -round ? -round : over) - worker.dispatch_ops;
   worker.counters.fair_rounds.add();
-  thieves_->spread_groups(worker, 0);
-  if (timers_->are_any()) [[unlikely]]
-    timers_->look_in_passing(worker);
+  look_at_others(worker, 0);
   for (unsigned i = 0; i < kFairSources; ++i) {
     const FairSource source = worker.fair_source;
     worker.fair_source = static_cast<FairSource>((static_cast<unsigned>(source) + 1) % kFairSources);

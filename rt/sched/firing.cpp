@@ -36,6 +36,11 @@ void IdleWorkers::see_to_cover(std::uint64_t nearest) noexcept {
   if (set_.has_sleeper() && !timers_.seat().covers(nearest, true)) wake_one();
 }
 
+// By a worker that counts as asleep: until when it has to sleep; platform::kForever: another one does.
+std::uint64_t IdleWorkers::sleep_until_timer() noexcept {
+  return timers_.take_seat(!set_.all_sleep());
+}
+
 void IdleWorkers::see_to_cover_all() noexcept {
   see_to_cover(timers_.nearest());
 }

@@ -37,11 +37,7 @@ class IdleWorkers {
 
   // Owner only, with no lock held. Calls hooks::on_attention() if request_attention() has been called since the last
   // time, and lets due timers fire.
-  void poll_sources(Worker& worker, Timers::Whose whose) noexcept {
-    attention_.poll(worker, 0);
-    if (timers_.are_any()) [[unlikely]]
-      fire_due(worker, whose);
-  }
+  void poll_sources(Worker& worker, Timers::Whose whose) noexcept;
   // Owner only. Finds a runnable elsewhere, and sleeps until there is one. nullptr: stop() has been called.
   Runnable* find_work(Worker& worker) noexcept;
 
@@ -79,6 +75,7 @@ class IdleWorkers {
   [[JANUS_OPTIONAL]] void fire_due(Worker& worker, Timers::Whose whose) noexcept;
   void fire(Worker& worker, WorkerTimers& whose, std::uint64_t now_ns) noexcept;
   [[JANUS_OPTIONAL]] void see_to_cover_all() noexcept;
+  [[nodiscard, JANUS_OPTIONAL]] std::uint64_t sleep_until_timer() noexcept;
   Runnable* take_from_others(Worker& worker, Search& search) noexcept;
   void sleep(Worker& worker, Search& search) noexcept;
   void back_off(Worker& worker) noexcept;

@@ -6,6 +6,11 @@
 
 namespace janus {
 
+void IdleWorkers::poll_sources(Worker& worker, Timers::Whose whose) noexcept {
+  attention_.poll(worker, 0);
+  if (timers_.are_any()) fire_due(worker, whose);
+}
+
 [[gnu::noinline, gnu::cold]] Runnable* IdleWorkers::find_work(Worker& worker) noexcept {
   Search search;
   search.may_exceed_cpus = thieves_->judge_last(worker);
@@ -70,7 +75,7 @@ namespace janus {
   const bool has_own = worker.ready.size() != 0;
   if (!is_stopping() && !has_own && (set_.may_leave_to_others(entered) || !thieves_->has_work_anywhere(worker)) &&
       !any_event(watch, stack_reclaim_, attention_)) {
-    if (timers_.are_any()) timer = timers_.take_seat(!set_.all_sleep());
+    if (timers_.are_any()) timer = sleep_until_timer();
     if (set_.is_last(entered) && set_.all_slept_since(entered) && !timers_.are_any())
       hooks::on_all_idle(worker, entered);
     if (!is_timed) pins_.falls_asleep(worker, set_, entered);

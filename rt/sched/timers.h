@@ -56,7 +56,7 @@ class Timers {
   // --- Sleeping (timer_seat.h): called by a worker, if are_any() ---
 
   // Steps 3 and 1. take_seat() returns until when the worker has to sleep; platform::kForever: it has not taken the seat.
-  [[nodiscard, JANUS_OPTIONAL]] std::uint64_t take_seat(bool is_anybody_awake) noexcept;
+  [[nodiscard]] std::uint64_t take_seat(bool is_anybody_awake) noexcept;
   void leave_seat() noexcept { seat_.leave(); }
   [[nodiscard]] const TimerSeat& seat() const noexcept { return seat_; }
 

@@ -11,6 +11,7 @@ void janus_once_end(uint8_t* flag, int is_done);
 int janus_hold_try(const void* object);
 void janus_hold_end(const void* object);
 void janus_pay(uint32_t ops);
+int* janus_task_errno(void);
 size_t janus_write_floating(char* text, uint64_t bits, char conversion, int precision, bool keeps_point,
                             size_t* zeros_at, size_t* zeros);
 int janus_may_exit(void);
@@ -145,6 +146,7 @@ const Price prices[] = {
     {"janus_hold_try", [] { janus_hold_try(&held[turn]); }},
     {"janus_hold_end", [] { janus_hold_end(&held[turn]); }},
     {"janus_pay", [] { janus_pay(1); }},
+    {"janus_task_errno", [] { janus_task_errno(); }},
     {"janus_write_floating",
      [] {
        char text[1096];

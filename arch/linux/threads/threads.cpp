@@ -26,7 +26,7 @@ constexpr std::uint64_t kFaultSignals = signal_bit(kSigSegv) | signal_bit(kSigBu
                                         signal_bit(kSigIll) | signal_bit(kSigTrap) | signal_bit(kSigSys);
 
 // By default the kernel ends sleeps up to 50 us late, to end several at once.
-void let_sleeps_end_in_time() {
+[[gnu::noinline]] void let_sleeps_end_in_time() {
   call(kPrctl, kPrSetTimerSlack, 1);
 }
 

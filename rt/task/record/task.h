@@ -19,8 +19,8 @@
 
 namespace janus {
 
-class Deadline;
 struct Channel;
+struct DeadlineActions;
 struct Nursery;
 struct Runtime;
 struct RunFrame;
@@ -115,7 +115,7 @@ struct TaskMarks {
   static constexpr std::uint8_t kSawCancel = 2;    // it was told to end
   static constexpr std::uint8_t kWasForced = 4;    // it is ended by force
   static constexpr std::uint8_t kHasLocals = 8;
-  static constexpr std::uint8_t kHasError = 16;      // janus_last_error
+  static constexpr std::uint8_t kHasError = 16;      // janus_last_error, or errno
   static constexpr std::uint8_t kHoldsLocks = 32;    // it may have to release some at its end
   static constexpr std::uint8_t kHasGrown = 64;      // it has grown its stack, and shrinks it at its end
   static constexpr std::uint8_t kHasDeadline = 128;  // unlike the others, only for the time of a call
@@ -206,7 +206,7 @@ struct RunDetails : ListLink<MigratedTasks> {
   Stack* abandoned = nullptr;           // its own stack, if it ends by force on a spare one
   LockWaiter* held_locks = nullptr;     // with kHoldsLocks
   LocksBefore* locks_before = nullptr;  // of the innermost half that began with kHoldsLocks (rt/task/run/fork.cpp)
-  Deadline* deadline = nullptr;         // with kHasDeadline
+  const DeadlineActions* deadline = nullptr;  // with kHasDeadline
   // With kHasGrown: the stack's limit before it grew, and the bytes of growth that the account has paid for.
   std::byte* limit_before = nullptr;
   std::size_t growth_paid = 0;
@@ -215,6 +215,7 @@ struct RunDetails : ListLink<MigratedTasks> {
   std::uint64_t joined = 0;      // while it joins a task: that task's number; through std::atomic_ref
   int last_error = 0;            // with its Why; and the amount left of the component that the Why names
   std::uint64_t last_error_left = 0;
+  int c_errno = 0;                      // of our C library
   std::uint8_t held_count = 0;          // the length of held_locks
   bool was_told = false;                // the cancel of task->nursery has told it; under that nursery's lock
   Outcome outcome = Outcome::kPending;  // once kWasForced

@@ -129,7 +129,7 @@ void mark_as_forced(Task& task, Outcome outcome, Cause cause) noexcept {
 }
 
 [[noreturn]] void end_by_force(Task& task, Outcome outcome, Cause cause) noexcept {
-  if (task.is_marked(TaskMarks::kHasDeadline)) task.frame->details.deadline->end();  // it lies in a frame that is left
+  if (task.is_marked(TaskMarks::kHasDeadline)) Deadline::of(task).end();  // it lies in a frame that is left
   mark_as_forced(task, outcome, cause);
   if (has_nurseries(task)) {
     Worker& worker = current_worker();

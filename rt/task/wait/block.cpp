@@ -85,13 +85,26 @@ void resumed(Task& task) noexcept {
 template void resumed<Path::kGeneral>(Task& task) noexcept;
 template void resumed<Path::kFast>(Task& task) noexcept;
 
-[[gnu::noinline]] bool block_as(Task& task, Stop& as, StopAction action) noexcept {
+namespace {
+
+using Action = void (*)(Worker& worker, void* task, void* stop);
+
+[[gnu::noinline]] WaitEnd block_as(Task& task, Stop& as, Action action) noexcept {
   publish_before_wait(task);  // so that a cancel can find and wake the task
-  return stop<Path::kGeneral>(current_worker(), task, {action, &task, &as});
+  return stop<Path::kGeneral>(current_worker(), task, {action, &task, &as}) ? WaitEnd::kOver : WaitEnd::kNoStack;
 }
 
-bool block(Task& task, WaitReason reason, Publish publish, void* what) noexcept {
-  Stop as{reason, publish, what, nullptr};
+[[gnu::noinline, gnu::cold]] WaitEnd block_until(Task& task, Stop& as) noexcept {
+  const DeadlineActions& deadline = *task.frame->details.deadline;
+  return deadline.has_passed(task) ? WaitEnd::kTimedOut : block_as(task, as, deadline.publish_stop);
+}
+
+}  // namespace
+
+WaitEnd block(Task& task, WaitReason reason, Publish publish, void* what) noexcept {
+  Stop as{reason, publish, what};
+  if (task.is_marked(TaskMarks::kHasDeadline) && is_ended_by_deadline(reason)) [[unlikely]]
+    return block_until(task, as);
   return block_as(task, as, publish_stop);
 }
 

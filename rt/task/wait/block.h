@@ -7,22 +7,36 @@
 
 namespace janus {
 
+enum class WaitEnd : std::uint8_t {
+  kOver,       // what the task waited for has come
+  kCancelled,  // the task was told to end
+  kTimedOut,   // its deadline has passed
+  kNoStack,    // there is no stack that the worker could go on with
+};
+
 // Leaves the stack. Once it has been left: sets the task's state to waits_for(reason), then calls
-// `publish(task, what)`, which makes the task findable and releases what it holds. Returns true after a wake. False:
-// there is no stack to switch to, and nothing has happened or was released.
+// `publish(task, what)`, which makes the task findable and releases what it holds. kOver: the task was woken. kTimedOut,
+// kNoStack: nothing has happened or was released.
 using Publish = void (*)(Task& task, void* what);
-[[nodiscard]] bool block(Task& task, WaitReason reason, Publish publish, void* what) noexcept;
-// The steps of block(), with another pending action that calls publish_stop(). It gets the task and the Stop, which lies
-// on the stack that was left.
+[[nodiscard]] WaitEnd block(Task& task, WaitReason reason, Publish publish, void* what) noexcept;
+// The pending action of block(), which gets the task and a Stop on the stack that was left.
+void publish_stop(Worker& worker, void* task, void* stop) noexcept;
 struct Stop {
   WaitReason reason;
   Publish publish;
   void* what;
-  Deadline* deadline;
 };
-using StopAction = void (*)(Worker& worker, void* task, void* stop);
-[[nodiscard]] bool block_as(Task& task, Stop& stop, StopAction action) noexcept;
-void publish_stop(Worker& worker, void* task, void* stop) noexcept;
+
+// What block() does for a task with a deadline (rt/task/wait/deadline.h), by functions that are linked only then.
+struct DeadlineActions {
+  void (*publish_stop)(Worker& worker, void* task, void* stop) noexcept;
+  bool (*has_passed)(Task& task) noexcept;
+};
+// Whether the deadline of a task ends such a wait. For the others, the end comes soon, or a budget imposes them.
+constexpr bool is_ended_by_deadline(WaitReason reason) noexcept {
+  return is_ended_by_cancel(reason) && reason != WaitReason::kBudget;
+}
+
 // As block(), for kChannel, on the fast path: the channel's lock is held by its owner, and is then released. False: it
 // is still held. Requires that `task` is published, of the channel's runtime, that its ChannelWait is in the queue, and
 // that no account is charged for its slice.

@@ -4,13 +4,13 @@
 
 #include "rt/task/record/price.h"
 #include "rt/task/record/runtime.h"
-#include "rt/task/wait/block.h"
 #include "rt/task/wait/slice.h"
 #include "rt/task/wait/wake.h"
 
 namespace janus {
 
-Deadline::Deadline(Task& task, std::uint64_t limit) noexcept : Timer{nullptr, nullptr, limit}, task_(task) {
+Deadline::Deadline(Task& task, std::uint64_t limit) noexcept
+    : DeadlineActions{publish_stop_of, has_passed_of}, Timer{nullptr, nullptr, limit}, task_(task) {
   JANUS_ASSERT(!task.is_marked(TaskMarks::kHasDeadline));
   if (limit == platform::kForever) return;
   task.mark(TaskMarks::kHasDeadline);
@@ -23,15 +23,28 @@ void Deadline::end() noexcept {
   if (where_ != nullptr) where_->disarm(*this);
 }
 
-bool Deadline::has_passed() noexcept {
-  if (where_ != nullptr) return has_fired_.load(std::memory_order_relaxed);
-  const bool is_first = now_ns_ == 0;
-  now_ns_ = current_worker().scheduler->now_ns();
-  if (at <= now_ns_) return true;
+// Called before each wait. When this is false for the first time, the task pays for the timer.
+bool Deadline::has_passed_of(Task& task) noexcept {
+  Deadline& self = of(task);
+  if (self.where_ != nullptr) return self.has_fired_.load(std::memory_order_relaxed);
+  const bool is_first = self.now_ns_ == 0;
+  self.now_ns_ = current_worker().scheduler->now_ns();
+  if (self.at <= self.now_ns_) return true;
   if (is_first) take_fuel_unchecked(current_worker(), price::kTimer);
   return false;
 }
 
+// The state that says that the task waits is stored between lock() and unlock(), so the timer cannot fire unseen. The
+// task can leave the wait, and its stack, only after unlock().
+void Deadline::publish_stop_of(Worker& worker, void* task, void* stop) noexcept {
+  const WaitReason reason = static_cast<const Stop*>(stop)->reason;
+  Deadline& self = of(*static_cast<const Task*>(task));
+  self.lock(worker);
+  janus::publish_stop(worker, task, stop);
+  self.unlock(worker, reason);
+}
+
+// Arms the timer, unless it is armed.
 void Deadline::lock(Worker& worker) noexcept {
   Timers& timers = worker.scheduler->idle_workers().timers();
   is_nearest_ = false;
@@ -41,7 +54,8 @@ void Deadline::lock(Worker& worker) noexcept {
   is_nearest_ = timers.arm(*where_, *this, at, now_ns_);
 }
 
-// A worker without anything else to run will sleep, and sees to its timers then.
+// Wakes the task if the time has passed meanwhile. A worker without anything else to run will sleep, and sees to its
+// timers then.
 void Deadline::unlock(Worker& worker, WaitReason reason) noexcept {
   Task& task = task_;
   const bool is_nearest = is_nearest_, has_passed = !is_pending();
@@ -57,25 +71,6 @@ Task* Deadline::fire(Worker& worker) noexcept {
   worker.scheduler->trace_event(worker, Event::kTimer, &task_);
   has_fired_.store(true, std::memory_order_relaxed);
   return take_from_wait(&worker, task_) ? &task_ : nullptr;
-}
-
-namespace {
-
-// The pending action of a wait with a deadline. The task can leave the wait, and its stack, only once that is unlocked.
-void publish_stop_until(Worker& worker, void* task, void* stop_pointer) noexcept {
-  const Stop& stop = *static_cast<const Stop*>(stop_pointer);
-  Deadline& deadline = *stop.deadline;
-  const WaitReason reason = stop.reason;
-  deadline.lock(worker);
-  publish_stop(worker, task, stop_pointer);
-  deadline.unlock(worker, reason);
-}
-
-}  // namespace
-
-bool block_until(Task& task, WaitReason reason, Publish publish, void* what, Deadline& deadline) noexcept {
-  Stop as{reason, publish, what, &deadline};
-  return block_as(task, as, publish_stop_until);
 }
 
 }  // namespace janus

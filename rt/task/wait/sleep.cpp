@@ -2,6 +2,7 @@
 // rt/task/wait/sleep.cpp — waiting for nothing but a time.
 #include "rt/task/wait/sleep.h"
 
+#include "rt/task/wait/deadline.h"
 #include "rt/task/wait/wait.h"
 
 namespace janus {

@@ -5,17 +5,10 @@
 
 #include <type_traits>
 
+#include "rt/task/wait/block.h"
 #include "rt/task/wait/cancel.h"
-#include "rt/task/wait/deadline.h"
 
 namespace janus {
-
-enum class WaitEnd : std::uint8_t {
-  kOver,       // what the task waited for has come
-  kCancelled,  // the task was told to end
-  kTimedOut,   // its deadline has passed
-  kNoStack,    // there is no stack that the worker could go on with
-};
 
 // What a task waits for, guarded by a lock: the base of a class for each reason. The object lies on the stack of the
 // task that waits. Each class has
@@ -49,24 +42,12 @@ template <typename T>
       end = WaitEnd::kCancelled;
       break;
     }
-    Deadline* const deadline = deadline_for(self, awaited.reason());
-    if (deadline != nullptr && deadline->has_passed()) {
-      end = WaitEnd::kTimedOut;
-      break;
-    }
-    bool has_stack;
-    const auto leave_stack = [&](Publish publish, void* what) {
-      return deadline == nullptr ? block(self, awaited.reason(), publish, what)
-                                 : block_until(self, awaited.reason(), publish, what, *deadline);
-    };
     if constexpr (std::is_base_of_v<AwaitedUnlocked, T>)
-      has_stack = leave_stack(T::publish, awaited.key());
+      end = block(self, awaited.reason(), T::publish, awaited.key());
     else  // who was woken cannot leave the wait before the lock is released
-      has_stack = leave_stack([](Task&, void* it) { static_cast<T*>(it)->unlock(); }, &awaited);
-    if (!has_stack) {
-      end = WaitEnd::kNoStack;
-      break;
-    }
+      end = block(
+          self, awaited.reason(), [](Task&, void* it) { static_cast<T*>(it)->unlock(); }, &awaited);
+    if (end != WaitEnd::kOver) break;
     if (awaited.is_over_at_a_glance()) return WaitEnd::kOver;
     awaited.lock();
   }

@@ -37,9 +37,7 @@ bool refused() {
   return false;
 }
 
-constexpr int kTasks = 8, kKeys = 4;
-void* locals[kTasks][kKeys];
-std::uint32_t keys = 0;
+constexpr int kTasks = 8;
 
 std::int64_t now(clockid_t clock) {
   timespec time;
@@ -105,16 +103,9 @@ int jc_janus_yield() {
 std::uint64_t jc_janus_task_id() {
   return runtime::current_task;
 }
-int jc_janus_local_new(std::uint32_t* key, void (*)(void*)) {
-  *key = keys++;
-  return 0;
-}
-void* jc_janus_local_get(std::uint32_t key) {
-  return locals[runtime::current_task][key];
-}
-int jc_janus_local_set(std::uint32_t key, void* value) {
-  locals[runtime::current_task][key] = value;
-  return 0;
+int* jc_janus_task_errno() {
+  static int errnos[kTasks];
+  return runtime::current_task == 0 ? nullptr : &errnos[runtime::current_task];
 }
 
 int jc_janus_hold_try(const void*) {

@@ -7,8 +7,9 @@
 
 namespace janus {
 
+enum class WaitEnd : std::uint8_t { kOver, kCancelled, kTimedOut, kNoStack };
 using Publish = void (*)(Task& task, void* what);
-inline bool block(Task& task, WaitReason reason, Publish publish, void* what) noexcept {
+inline WaitEnd block(Task& task, WaitReason reason, Publish publish, void* what) noexcept {
   const TaskState state = waits_for(reason);
   task.state.store(state, std::memory_order_release);
   full_fence();  // the partner is cancel()
@@ -18,7 +19,7 @@ inline bool block(Task& task, WaitReason reason, Publish publish, void* what) no
   runtime.scheduler.stop_one();
   while (state_of(task) == state) model::sleep(&task.state, static_cast<std::uint32_t>(state), true);
   task.state.store(TaskState::kRunning, std::memory_order_relaxed);
-  return true;
+  return WaitEnd::kOver;
 }
 
 }  // namespace janus
