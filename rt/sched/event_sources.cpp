@@ -13,8 +13,7 @@ std::uint64_t StackReclaim::next_deadline(Worker&, std::uint64_t now_ns) const n
 void StackReclaim::poll(Worker& worker, std::uint64_t now_ns) noexcept {
   std::uint64_t due = next_look_ns_.load(std::memory_order_relaxed);
   if (next_deadline(worker, now_ns) > now_ns) return;
-  if (next_look_ns_.compare_exchange_strong(due, now_ns + kPeriodNs, std::memory_order_relaxed))
-    stacks_->give_excess();
+  if (next_look_ns_.compare_exchange_strong(due, now_ns + kPeriodNs, std::memory_order_relaxed)) stacks_->give_excess();
 }
 
 }  // namespace janus
