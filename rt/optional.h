@@ -45,6 +45,10 @@
 // PART   rt/task/wait/deadline.cpp            -                      janus::Deadline::Deadline
 //   janus::Deadline::end                      no task has a deadline (TaskMarks::kHasDeadline)
 //   janus::Deadline::fire                     the same
+// PART   rt/task/wait/nursery_deadline.cpp    -                      janus::set_deadline
+//   janus::end_deadline                       no nursery has a deadline (NurseryTraits)
+//   janus::fire_deadline                      the same
+//   janus::go_on_cancelling                   the same
 // PART   rt/budget/account_recharge.cpp       -                      janus::Accounts::recharge
 //   janus::Recharges::draw                    nothing was ever recharged, so there is nothing to draw
 //   janus::Recharges::pass_on_drawn           the same

@@ -46,7 +46,6 @@ enum class Why : std::uint8_t {
   kElement,
   kAlign,
   kLaterPriority,
-  kLaterDeadline,
 };
 
 // Packs a Why above the 16 bits of an error, for functions whose error goes to janus_last_error. error_of() gives the

@@ -11,9 +11,9 @@ enum class LockRank : std::uint8_t {
   kProcess,       // global_runtime_life.cpp: the process's runtime is made or ended
   kThreads,       // thread_table.cpp: threads outside tasks that have a nursery open
   kOutside,       // Runtime::outside_lock: nurseries that such threads have opened
+  kFiring,        // WorkerTimers::firing: timers that were taken fire
   kKeyedLock,     // keyed_lock.cpp: waiters for a descriptor or a static; room.cpp: waiters for room
   kAccountQueue,  // AccountQueue::lock: waiters for a recharge
-  kFiring,        // WorkerTimers::firing: timers that were taken fire
   kTask,          // Task::lock: the end of a task that has a handle
   kNursery,       // Nursery::lock: members that a cancel has to find, records, the outcome
   kChannel,       // Channel::lock, which is a BiasedLock

@@ -12,19 +12,20 @@ namespace janus {
 void IdleWorkers::fire(Worker& worker, WorkerTimers& whose, std::uint64_t now_ns) noexcept {
   Runnable* ready[WorkerTimers::kMostAtOnce];
   unsigned count = 0;
-  whose.fire_some(now_ns, [&](Timer& timer) noexcept {
-    if (Runnable* const runnable = hooks::on_timer(worker, timer)) ready[count++] = runnable;
-  });
+  whose.fire_some(
+      now_ns,
+      [&](Timer& timer) noexcept {
+        if (Runnable* const runnable = hooks::on_timer(worker, timer)) ready[count++] = runnable;
+      },
+      [&](void*& rest) noexcept { hooks::go_on_firing(worker, rest); });
   if (count == 0) return;
   if (!dispatcher_->has_ready(worker)) {
     for (unsigned i = 0; i < count; ++i) dispatcher_->queue(worker, ready[i]);
   } else {
-    while (count != 0) {
-      Runnable* const last = ready[--count];
-      if (!worker.ready.push(Entry::woken(last))) dispatcher_->injector().push(last);
-    }
+    for (unsigned i = count; i-- != 0;)
+      if (!worker.ready.push(Entry::woken(ready[i]))) dispatcher_->injector().push(ready[i]);
   }
-  if (set_.has_sleeper()) wake_one_for(Work::kWoken);
+  if (set_.has_sleeper()) wake_one_for(count > 1 ? Work::kFresh : Work::kWoken);
 }
 
 void IdleWorkers::fire_due(Worker& worker, Timers::Whose whose) noexcept {

@@ -40,6 +40,9 @@ void on_attention(Worker& worker) noexcept;
 // the caller to queue, or nullptr.
 [[nodiscard]] Runnable* on_timer(Worker& worker, Timer& timer) noexcept;
 
+// Goes on with what such calls have left to do (WorkerTimers::rest), for some microseconds; nullptr: nothing is left.
+void go_on_firing(Worker& worker, void*& rest) noexcept;
+
 // Timers are due, but the caller may hold locks: makes some worker call IdleWorkers::poll_sources() for all soon.
 void on_timers_due(Worker& worker) noexcept;
 

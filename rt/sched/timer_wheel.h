@@ -25,7 +25,8 @@ namespace janus {
 struct Timer {
   Timer* next;
   Timer* previous;
-  std::uint64_t at;  // ns
+  std::uint64_t at;    // ns
+  bool is_of_nursery;  // of the layer above: hooks::on_timer() tells its two kinds of timers by it
 
   [[nodiscard]] bool is_pending() const noexcept { return next != nullptr; }
 };

@@ -43,6 +43,7 @@ std::uint64_t Timers::settled_nearest() noexcept {
     });
     if (first == nullptr) return platform::kForever;
     LockGuard guard(first->lock);
+    if (first->nearest() == 0) return 0;  // something is left to do
     const std::uint64_t before = first->nearest(), now = first->wheel.bound();
     first->set_nearest(now);
     if (now == TimerWheel::kNever && first->is_in_use) unmark(*first);

@@ -24,10 +24,10 @@ struct alignas(arch::kPrefetchPair) WorkerTimers {
   // Under `lock`.
   void set_nearest(std::uint64_t at) noexcept { nearest_inverted.store(~at, std::memory_order_relaxed); }
 
-  // Takes some of the timers that are due, and calls `fire` for each, in order. Nothing happens while another thread
-  // does the same.
-  template <typename Fire>
-  void fire_some(std::uint64_t now_ns, Fire fire) noexcept {
+  // Takes some of the timers that are due, and calls `fire` for each, in order; then, if these or earlier ones have left
+  // something to do, go_on(rest). Nothing happens while another thread does the same.
+  template <typename Fire, typename GoOn>
+  void fire_some(std::uint64_t now_ns, Fire fire, GoOn go_on) noexcept {
     if (!firing.try_lock()) return;
     Timer* due[kMostAtOnce];
     unsigned count = 0;
@@ -40,9 +40,14 @@ struct alignas(arch::kPrefetchPair) WorkerTimers {
         else if (!wheel.is_unsettled())
           break;
       }
-      set_nearest(wheel.bound());
+      set_nearest(rest != nullptr ? 0 : wheel.bound());
     }
     for (unsigned i = 0; i < count; ++i) fire(*due[i]);
+    if (rest != nullptr) {
+      go_on(rest);
+      LockGuard guard(lock);
+      set_nearest(rest != nullptr ? 0 : wheel.bound());
+    }
     firing.unlock();
   }
 
@@ -56,6 +61,8 @@ struct alignas(arch::kPrefetchPair) WorkerTimers {
   }
 
   RankedLock<LockRank::kFiring> firing;
+  void* rest;  // what timers that have fired have left to do, for the layer above; under `firing`. While there is any,
+               // nearest() is 0.
   RankedLock<LockRank::kTimers> lock;  // guards the rest
   bool is_in_use;                      // counted by Timers
   Atomic<std::uint64_t> nearest_inverted;

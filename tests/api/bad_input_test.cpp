@@ -134,10 +134,6 @@ TASK_TEST(bad_input, functions_of_a_later_release_answer_unsupported) {
   for (const std::int64_t answer : answers) CHECK_EQ(answer, JANUS_E_UNSUPPORTED);
   CHECK_EQ(janus_cap_derive(janus_cap_root(nullptr), JANUS_CAP_SPAWN, {}).raw, 0u);
   CHECK_EQ(janus_last_error(), JANUS_E_UNSUPPORTED);
-  janus_nursery_options options = {};
-  options.deadline_ns = 1;
-  CHECK(janus_nursery_open(nullptr, &options) == nullptr);
-  CHECK_EQ(janus_last_error(), JANUS_E_UNSUPPORTED);
 }
 
 TASK_TEST(bad_input, priorities_other_than_the_normal_one_are_refused) {

@@ -462,4 +462,120 @@ TEST(time, a_task_that_ends_by_force_leaves_no_timer) {
     });
 }
 
+namespace {
+
+janus_nursery* open_until(std::uint64_t deadline_ns, janus_rt* rt = nullptr) {
+  janus_nursery_options options = {};
+  options.on_error = JANUS_ON_ERROR_COLLECT;
+  options.deadline_ns = deadline_ns;
+  janus_nursery* const nursery = janus_nursery_open(rt, &options);
+  CHECK(nursery != nullptr);
+  return nursery;
+}
+
+std::int64_t sleep_for_an_hour(void*) {
+  return janus_sleep_ns(3600 * 1000 * kMs);
+}
+
+void expect_deadline(janus_nursery* nursery, std::uint64_t deadline_ns) {
+  janus_result result = {};
+  CHECK_EQ(janus_nursery_await(nursery, &result), JANUS_CANCELLED);
+  CHECK_EQ(result.kind, JANUS_KIND_CANCELLED);
+  CHECK_EQ(result.cause, JANUS_CAUSE_DEADLINE);
+  CHECK_GE(janus_now_ns(), deadline_ns);
+  CHECK_EQ(janus_nursery_destroy(nursery), 0);
+}
+
+}  // namespace
+
+TEST(time, a_nursery_is_cancelled_at_its_deadline) {
+  on_any_workers([] {
+    const std::uint64_t deadline_ns = janus_now_ns() + 2 * kMs;
+    janus_nursery* const nursery = open_until(deadline_ns);
+    for (int i = 0; i < 3; ++i) spawn(nursery, sleep_for_an_hour);
+    spawn(nursery, [](void*) -> std::int64_t {
+      for (;;)
+        if (janus_yield_check(1) < 0) return JANUS_CANCELLED;
+    });
+    spawn(nursery, [](void*) -> std::int64_t {  // what it opens is cancelled with it
+      janus_nursery* const inner = open_until(janus_now_ns() + 3600 * 1000 * kMs);
+      spawn(inner, sleep_for_an_hour);
+      return end(inner);
+    });
+    expect_deadline(nursery, deadline_ns);
+  });
+}
+
+TEST(time, a_nursery_whose_deadline_has_passed_takes_no_task) {
+  on_any_workers([] {
+    janus_nursery* const nursery = open_until(1);
+    CHECK_EQ(janus_nursery_spawn_in(nursery, sleep_for_an_hour, nullptr, nullptr).raw, 0u);
+    CHECK_EQ(janus_last_error(), JANUS_E_STATE);
+    expect_deadline(nursery, 1);
+  });
+}
+
+TEST(time, a_nursery_that_ends_before_its_deadline_has_none_any_more) {
+  on_any_workers([] {
+    for (int round = 0; round < 200; ++round) {
+      janus_nursery* const timed = open_until(janus_now_ns() + static_cast<std::uint64_t>(round % 20) * 1000);
+      (void)janus_nursery_spawn_in(timed, return_arg, as_arg(0), nullptr);
+      const long status = janus_nursery_await(timed, nullptr);
+      CHECK(status == 0 || status == JANUS_CANCELLED);
+      CHECK_EQ(janus_nursery_destroy(timed), 0);
+      Scope plain;  // in the same record
+      CHECK_NE(plain.go(return_arg, as_arg(0)).raw, 0u);
+      CHECK_EQ(janus_sleep_ns(1000), 0);
+      CHECK_EQ(plain.end(), 0);
+    }
+  });
+}
+
+// They are told in parts.
+TEST(time, a_deadline_ends_many_waits) {
+  for (unsigned workers : {1u, 2u})
+    run_in(with_workers(workers), [] {
+      constexpr int kTasks = kIsWatched ? 500 : 5000;
+      const std::uint64_t deadline_ns = janus_now_ns() + 30 * kMs;
+      janus_nursery* const nursery = open_until(deadline_ns);
+      static std::atomic<int> told;
+      told.store(0);
+      for (int i = 0; i < kTasks; ++i)
+        spawn(
+            nursery,
+            [](void*) -> std::int64_t {
+              const int status = janus_park(-1);
+              told.fetch_add(status == JANUS_CANCELLED ? 1 : 0);
+              return status;
+            },
+            nullptr, JANUS_SPAWN_RUN_CANCELLED);
+      expect_deadline(nursery, deadline_ns);
+      CHECK_EQ(told.load(), kTasks);
+    });
+}
+
+TEST(time, a_cage_pays_for_its_deadline) {
+  for (unsigned workers : {1u, 2u})
+    run_in(with_workers(workers), [] {
+      janus_nursery_options options = {};
+      options.on_error = JANUS_ON_ERROR_COLLECT;
+      options.budget = budget_of(1'000'000, 64 << 20);
+      options.deadline_ns = janus_now_ns() + 5 * kMs;
+      janus_nursery* const cage = janus_nursery_open(nullptr, &options);
+      for (int i = 0; i < 600; ++i) spawn(cage, sleep_for_an_hour);
+      expect_deadline(cage, options.deadline_ns);
+    });
+}
+
+TEST(time, a_thread_outside_tasks_gives_a_nursery_a_deadline) {
+  const janus_rt_config config = with_workers(2);
+  janus_rt* const rt = janus_rt_create(&config);
+  if (!CHECK(rt != nullptr)) return;
+  const std::uint64_t deadline_ns = janus_now_ns() + 3 * kMs;
+  janus_nursery* const nursery = open_until(deadline_ns, rt);
+  CHECK_NE(janus_nursery_spawn_in(nursery, sleep_for_an_hour, nullptr, nullptr).raw, 0u);
+  expect_deadline(nursery, deadline_ns);
+  janus_rt_destroy(rt);
+}
+
 }  // namespace janus::test

@@ -52,12 +52,15 @@ struct TimersWorld {
   void look() {
     while (fired == 0 && !is_gone) {
       if (timers.nearest() <= kNow)
-        timers.fire_some(kNow, [&](Timer& each) {
-          require(!is_gone && &each == &timer, "it is still there when it fires");
-          require(++fired == 1, "it fires once");
-          (void)wake();
-          require(!is_gone, "it is still there after its owner was woken");
-        });
+        timers.fire_some(
+            kNow,
+            [&](Timer& each) {
+              require(!is_gone && &each == &timer, "it is still there when it fires");
+              require(++fired == 1, "it fires once");
+              (void)wake();
+              require(!is_gone, "it is still there after its owner was woken");
+            },
+            [](void*&) {});
       else
         janus::pause();
     }

@@ -40,6 +40,10 @@ Runnable* on_timer(Worker&, Timer& timer) noexcept {
   return alarm.job->parked.exchange(2) == 1 ? alarm.job : nullptr;
 }
 
+void go_on_firing(Worker&, void*&) noexcept {
+  CHECK(false);
+}
+
 void on_timers_due(Worker& worker) noexcept {
   test::yard_of(worker).timers_due.fetch_add(1);
 }

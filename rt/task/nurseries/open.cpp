@@ -11,6 +11,7 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/children.h"
+#include "rt/task/wait/nursery_deadline.h"
 #include "rt/task/wait/records.h"
 
 namespace janus {
@@ -119,7 +120,8 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
   traits.owns_account = options.budget != nullptr;
   traits.reclaims_blocks = options.reclaims_blocks;
   traits.draws = account != runtime.root_account;
-  traits.has_leftovers = traits.draws || options.name != nullptr;
+  traits.has_deadline = options.has_deadline;
+  traits.has_leftovers = traits.draws || options.name != nullptr || options.has_deadline;
   const std::uint32_t alive = init_nursery(*nursery, account, traits);
   if (options.name != nullptr) copy_name(nursery->name, options.name);
   if (owner != nullptr) {
@@ -250,6 +252,7 @@ namespace {
 // Restores the state of the record that init_nursery() requires.
 [[gnu::noinline, gnu::cold]] void clear_leftovers(Worker* worker, Nursery& nursery) noexcept {
   Runtime& runtime = *nursery.runtime;
+  if (nursery.traits.has_deadline) end_deadline(nursery);
   if (nursery.records != nullptr) release_records(worker, nursery);
   nursery.code = 0;
   nursery.failed_id = 0;

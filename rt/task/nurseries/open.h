@@ -14,6 +14,7 @@ struct NurseryOptions {
   const Amounts* budget = nullptr;
   const char* name = nullptr;
   bool reclaims_blocks = false;
+  bool has_deadline = false;  // the caller calls set_deadline() then
 };
 
 // `owner` nullptr: a thread outside tasks opens the nursery.

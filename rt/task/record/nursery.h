@@ -20,6 +20,7 @@
 #include "rt/base/list.h"
 #include "rt/base/lock_rank.h"
 #include "rt/budget/account.h"
+#include "rt/sched/worker_timers.h"
 #include "rt/task/record/nursery_life.h"
 #include "rt/task/record/task.h"
 
@@ -45,6 +46,7 @@ struct NurseryTraits {
   bool is_linked = false;  // in a list of its owner's frame; else only in the owner's chain of current nurseries
   bool is_published : 1 = false;
   bool is_root : 1 = false;  // of janus_rt_run, or main's
+  bool has_deadline : 1 = false;
   // 0, or kScoped: only the call that belongs to its opening ends it, as janus_nursery_await_all. By the owner: of
   // janus_fork_join, while the caller's own half runs, kOwnHalf.
   std::uint8_t scope = 0;
@@ -52,6 +54,12 @@ struct NurseryTraits {
   ExhaustionPolicy on_exhaustion = ExhaustionPolicy::kSuspend;
 };
 static_assert(sizeof(NurseryTraits) == sizeof(std::uint64_t));
+
+// Cancels a nursery (rt/task/wait/nursery_deadline.h).
+struct NurseryTimer : Timer {
+  Nursery* nursery;
+  WorkerTimers* where;  // once armed
+};
 
 struct alignas(64) Nursery : NurseryAlive {
   Nursery* free_next;  // for the slab
@@ -84,6 +92,7 @@ struct alignas(64) Nursery : NurseryAlive {
   std::int64_t code;
   std::uint64_t failed_id;
   char name[32];
+  NurseryTimer timer;  // with traits.has_deadline
 
   NurseryLife life() noexcept { return {word, alive, external_refs}; }
 };
@@ -93,8 +102,8 @@ inline bool is_zeroed_when_free(const Nursery& nursery) noexcept {
   return !Nursery::is_alive(nursery.alive.load(std::memory_order_relaxed)) &&
          nursery.word.load(std::memory_order_relaxed) == 0 && nursery.local_count == 0 && nursery.records == nullptr &&
          !nursery.was_read.load(std::memory_order_relaxed) && nursery.outcome == Outcome::kSuccess &&
-         nursery.errors == 0 && nursery.code == 0 && nursery.failed_id == 0 && nursery.name[0] == 0 &&
-         nursery.migrated_tasks.is_empty();
+         nursery.timer.where == nullptr && nursery.errors == 0 && nursery.code == 0 && nursery.failed_id == 0 &&
+         nursery.name[0] == 0 && nursery.migrated_tasks.is_empty();
 }
 
 // Whether `worker` is the nursery's home, and counts its children with plain arithmetic.

@@ -8,6 +8,7 @@
 #include "rt/task/run/run.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/deadline.h"
+#include "rt/task/wait/nursery_deadline.h"
 
 namespace janus::hooks {
 
@@ -53,7 +54,13 @@ void on_attention(Worker& worker) noexcept {
 }
 
 Runnable* on_timer(Worker& worker, Timer& timer) noexcept {
-  return Deadline::of(timer).fire(worker);
+  if (!timer.is_of_nursery) return Deadline::of(timer).fire(worker);
+  fire_deadline(worker, static_cast<NurseryTimer&>(timer));
+  return nullptr;
+}
+
+void go_on_firing(Worker& worker, void*& rest) noexcept {
+  go_on_cancelling(worker, rest);
 }
 
 void on_timers_due(Worker& worker) noexcept {

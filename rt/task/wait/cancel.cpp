@@ -33,7 +33,7 @@ namespace janus {
 namespace {
 
 // `account`: of the nursery or task that is cancelled.
-void begin_cancel(Runtime& runtime, Worker* worker, const Account* account) noexcept {
+void note_cancel(Runtime& runtime, Worker* worker, const Account* account) noexcept {
   if (worker != nullptr) worker->counters.cancel_requests.add();
   order_hooks::release(&order_hooks::kCancel);
   runtime.epoch_of_all_cancels.fetch_add(1, std::memory_order_acq_rel);
@@ -103,21 +103,35 @@ Worker* pause(const Runtime& runtime, Worker* worker, CancelWalk& walk, Pace pac
   return worker_of(runtime);
 }
 
+void call_room_waiters_if_met(CancelWalk& walk) noexcept {
+  if (walk.met_lock_waits) call_room_waiters();
+  walk.met_lock_waits = false;
+}
+
 }  // namespace
 
-void tell_members(const Runtime& runtime, Worker* worker, CancelWalk walk, Pace pace) noexcept {
+void tell_part(Worker* worker, CancelWalk& walk) noexcept {
   while (walk.first != nullptr) {
     Nursery& nursery = *walk.first;
     walk.first = nursery.cancel_next;
     while (tell_some(worker, nursery, walk)) {
       if (walk.fence == CancelWalk::Fence::kWanted) fence_members(walk);
-      if (walk.is_part()) worker = pause(runtime, worker, walk, pace);
+      if (!walk.is_part()) continue;
+      nursery.cancel_next = walk.first;  // there may be more to tell
+      walk.first = &nursery;
+      return call_room_waiters_if_met(walk);
     }
     release_pin(worker, nursery);
     if (walk.first != nullptr) ++walk.unpaid;  // costs as much as telling a member
   }
-  if (walk.met_lock_waits) call_room_waiters();
-  if (walk.unpaid != 0) (void)pause(runtime, worker, walk, pace);
+  call_room_waiters_if_met(walk);
+}
+
+void tell_members(const Runtime& runtime, Worker* worker, CancelWalk walk, Pace pace) noexcept {
+  while (walk.first != nullptr) {
+    tell_part(worker, walk);
+    if (walk.unpaid != 0) worker = pause(runtime, worker, walk, pace);
+  }
 }
 
 namespace {
@@ -130,7 +144,7 @@ void cancel_each(Task& task, Nursery* open) noexcept {
     for (unsigned n = 0; open != nullptr && n < price::kRecordsAtOnce; open = open->outer, ++n)
       mark_nursery(*open, walk, Cause::kParent);
     if (walk.first != nullptr) {
-      begin_cancel(runtime, &current_worker(), task.account);
+      note_cancel(runtime, &current_worker(), task.account);
       tell_members(runtime, &current_worker(), walk, Pace::kInParts);
     }
     if (open != nullptr) let_others_run(task);
@@ -179,11 +193,14 @@ void pass_cancel_on(Worker* worker, Nursery& nursery, Pace pace) noexcept {
   tell_members(*nursery.runtime, worker, mark_from_outside(worker, nursery, Cause::kParent), pace);
 }
 
-void cancel_nursery(Worker* worker, Nursery& nursery, Cause cause, Pace pace) noexcept {
+CancelWalk begin_cancel(Worker* worker, Nursery& nursery, Cause cause) noexcept {
   const CancelWalk walk = mark_from_outside(worker, nursery, cause);
-  if (walk.first == nullptr) return;
-  begin_cancel(*nursery.runtime, worker, nursery.account);
-  tell_members(*nursery.runtime, worker, walk, pace);
+  if (walk.first != nullptr) note_cancel(*nursery.runtime, worker, nursery.account);
+  return walk;
+}
+
+void cancel_nursery(Worker* worker, Nursery& nursery, Cause cause, Pace pace) noexcept {
+  tell_members(*nursery.runtime, worker, begin_cancel(worker, nursery, cause), pace);
 }
 
 CancelWalk cancel_task(Worker* worker, Task& task, Cause cause) noexcept {
@@ -192,7 +209,7 @@ CancelWalk cancel_task(Worker* worker, Task& task, Cause cause) noexcept {
   std::uint8_t not_told = 0;
   if (!task.cancel.compare_exchange_strong(not_told, static_cast<std::uint8_t>(cause), std::memory_order_acq_rel))
     return walk;
-  begin_cancel(*task.nursery->runtime, worker, task.account);
+  note_cancel(*task.nursery->runtime, worker, task.account);
   do {
     if (walk.fence == CancelWalk::Fence::kWanted) fence_members(walk);
     LockGuard guard(task.nursery->lock);

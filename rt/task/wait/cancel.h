@@ -43,6 +43,11 @@ enum class Pace : std::uint8_t {
 // `worker`: as for wake(). When this returns, every task that was a member when this marked the nursery is told; tasks
 // that became members later have seen the mark. Does nothing if the nursery is marked already: the first cause stays.
 void cancel_nursery(Worker* worker, Nursery& nursery, Cause cause, Pace pace) noexcept;
+// The two steps of a cancel, for a caller that goes on with the second one at other times: marks the nursery; tells a
+// part of the members (CancelWalk::is_part) and counts in `walk.unpaid` what that has cost. It is over when walk.first is
+// nullptr.
+[[nodiscard]] CancelWalk begin_cancel(Worker* worker, Nursery& nursery, Cause cause) noexcept;
+void tell_part(Worker* worker, CancelWalk& walk) noexcept;
 // Called by a child: cancels `nursery` if a task or nursery above it was cancelled.
 void pass_cancel_on(Worker* worker, Nursery& nursery, Pace pace) noexcept;
 // Cancels a task in two steps: cancel_task() under the task's lock, so that neither the task nor its nursery can end

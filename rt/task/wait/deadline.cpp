@@ -10,7 +10,7 @@
 namespace janus {
 
 Deadline::Deadline(Task& task, std::uint64_t limit) noexcept
-    : DeadlineActions{publish_stop_of, has_passed_of}, Timer{nullptr, nullptr, limit}, task_(task) {
+    : DeadlineActions{publish_stop_of, has_passed_of}, Timer{nullptr, nullptr, limit, false}, task_(task) {
   JANUS_ASSERT(!task.is_marked(TaskMarks::kHasDeadline));
   if (limit == platform::kForever) return;
   task.mark(TaskMarks::kHasDeadline);
@@ -47,11 +47,10 @@ void Deadline::publish_stop_of(Worker& worker, void* task, void* stop) noexcept 
 // Arms the timer, unless it is armed.
 void Deadline::lock(Worker& worker) noexcept {
   Timers& timers = worker.scheduler->idle_workers().timers();
-  is_nearest_ = false;
-  if (where_ != nullptr) return where_->lock.lock();
-  where_ = &timers.of(worker);
+  const bool is_armed = where_ != nullptr;
+  if (!is_armed) where_ = &timers.of(worker);
   where_->lock.lock();
-  is_nearest_ = timers.arm(*where_, *this, at, now_ns_);
+  is_nearest_ = !is_armed && timers.arm(*where_, *this, at, now_ns_);
 }
 
 // Wakes the task if the time has passed meanwhile. A worker without anything else to run will sleep, and sees to its

@@ -27,7 +27,7 @@ typedef struct janus_nursery_options {
   janus_budget budget;     // taken from the opener's; the rest returns when the nursery is destroyed
   janus_cap cap;
   const char* name;      // up to 31 bytes, NULL for none
-  uint64_t deadline_ns;  // 0: none; deadlines are for a later version (JANUS_E_UNSUPPORTED)
+  uint64_t deadline_ns;  // when janus_now_ns() is this, the nursery is cancelled (JANUS_CAUSE_DEADLINE); 0: never
 } janus_nursery_options;
 
 #define JANUS_PRIORITY_NORMAL 0u

@@ -21,7 +21,7 @@ struct NurseryOptions {
   janus_budget budget = {};  // all zero: none of its own
   janus_cap cap = {};
   const char* name = nullptr;
-  std::uint64_t deadline_ns = 0;  // 0; deadlines are not in this release
+  std::uint64_t deadline_ns = 0;  // when janus_now_ns() is this, the nursery is cancelled; 0: never
 };
 
 // The task that made the nursery awaits and destroys it; every task below may spawn, cancel and close.

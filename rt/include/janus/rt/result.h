@@ -58,7 +58,7 @@
 #define JANUS_CAUSE_ASKED 32u           // janus_task_cancel, janus_nursery_cancel
 #define JANUS_CAUSE_PARENT 33u          // a task or nursery above it was cancelled, or failed and left it open
 #define JANUS_CAUSE_SIBLING_FAILED 34u  // JANUS_ON_ERROR_CANCEL
-#define JANUS_CAUSE_DEADLINE 35u        // for a later version
+#define JANUS_CAUSE_DEADLINE 35u        // its nursery's deadline
 #define JANUS_CAUSE_SIGNAL 36u          // SIGTERM or SIGINT
 #define JANUS_CAUSE_SUPERVISOR 37u      // for a later version
 

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/open_nursery.cpp — opening a nursery, and spawning in it: the calls that take options.
+#include "rt/abi/entry/budget_convert.h"
+#include "rt/abi/entry/entry.h"
+#include "rt/abi/entry/runtime_table.h"
+#include "rt/abi/start/global_runtime_life.h"
+#include "rt/task/account/exhaustion.h"
+#include "rt/task/account/name.h"
+#include "rt/task/nurseries/handle.h"
+#include "rt/task/nurseries/open.h"
+#include "rt/task/nurseries/spawn.h"
+#include "rt/task/report/runtime_text.h"
+#include "rt/task/wait/nursery_deadline.h"
+
+namespace janus {
+
+namespace {
+
+constexpr std::size_t kFirstNurseryOptions = sizeof(janus_nursery_options);
+constexpr std::size_t kFirstSpawnOptions = sizeof(janus_spawn_options);
+
+bool is_cap_good(janus_cap cap) noexcept {
+  return cap.raw == 0 || cap.raw == 1;
+}
+
+constexpr int invalid(Why argument) noexcept {
+  return with_why(JANUS_E_INVALID, argument);
+}
+
+int check_options(const janus_nursery_options& options) noexcept {
+  if (options.size != 0 && options.size < kFirstNurseryOptions) return invalid(Why::kSize);
+  if (options.on_error > JANUS_ON_ERROR_COLLECT) return invalid(Why::kOnError);
+  if (options.on_exhaustion > JANUS_ON_EXHAUSTION_DENY) return invalid(Why::kOnExhaustion);
+  if ((options.flags & ~JANUS_NURSERY_RECLAIM) != 0) return invalid(Why::kFlags);
+  // If the nursery has no budget of its own, the blocks of its tasks cannot be distinguished from others.
+  if (options.flags != 0 && !is_given(options.budget)) return invalid(Why::kReclaim);
+  if (!is_cap_good(options.cap)) return with_why(JANUS_E_NO_CAP, Why::kCap);
+  return 0;
+}
+
+int check_options(const janus_spawn_options& options) noexcept {
+  if (options.size != 0 && options.size < kFirstSpawnOptions) return invalid(Why::kSize);
+  if (options.priority > JANUS_PRIORITY_LOW) return invalid(Why::kPriority);
+  if (options.stack_size > kMaxStackBytes) return invalid(Why::kStackSize);
+  if ((options.flags & ~std::uint64_t{JANUS_SPAWN_DETACHED | JANUS_SPAWN_RUN_CANCELLED}) != 0)
+    return invalid(Why::kFlags);
+  if (!is_cap_good(options.cap)) return with_why(JANUS_E_NO_CAP, Why::kCap);
+  return options.priority != JANUS_PRIORITY_NORMAL ? with_why(JANUS_E_UNSUPPORTED, Why::kLaterPriority) : 0;
+}
+
+// Reads the options once, and checks what was read. 0, or the error.
+template <typename Options>
+int read_options(const Options* from, Options& options) noexcept {
+  static_assert(offsetof(Options, size) == 0 && sizeof options.size == sizeof(std::uint32_t));
+  std::uint32_t size;
+  read_user_bytes(&size, from, sizeof size);  // alone, since memory may end behind a short structure
+  if (size != 0 && size < sizeof options) return invalid(Why::kSize);
+  read_user_bytes(&options, from, sizeof options);
+  return check_options(options);
+}
+
+// nullptr: there is no name.
+const char* read_name(const char* from, char (&name)[kNameBytes]) noexcept {
+  if (from == nullptr) return nullptr;
+  (void)read_user_string(name, sizeof name, from);
+  return name;
+}
+
+// Sets the error of a failed open. A request for a larger budget than the opener has does not end the opener, even
+// under JANUS_ON_EXHAUSTION_FAIL.
+void fail_open(const Caller& me, const Runtime* runtime, const NurseryOptions& asked, int error) noexcept {
+  const Account* const payer = me.task != nullptr   ? me.task->account
+                               : runtime != nullptr ? runtime->root_account
+                                                    : nullptr;
+  const auto set = asked.budget == nullptr ? set_error_of : set_error_left;
+  set(me, runtime, payer, error);
+}
+
+}  // namespace
+
+}  // namespace janus
+
+using namespace janus;
+
+extern "C" {
+
+janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* options) {
+  const Caller me = enter();
+  Runtime* runtime = runtime_or_own(rt, me);
+  if (runtime == nullptr && rt == nullptr) runtime = process_runtime_or_new();
+  NurseryOptions asked;
+  Amounts budget;
+  char name[kNameBytes];
+  // A task may open nurseries only in its own runtime: in another one no task could await them.
+  const bool is_elsewhere = runtime != nullptr && me.task != nullptr && me.worker->runtime != runtime;
+  int error = runtime == nullptr ? with_why(JANUS_E_STATE, Why::kNoRuntime) : 0;
+  if (is_elsewhere) error = with_why(JANUS_E_STATE, Why::kOtherRuntime);
+  if (me.task == nullptr && rt != nullptr && !is_runtime(rt)) {
+    error = JANUS_E_STALE;
+    runtime = nullptr;
+  }
+  janus_nursery_options given;
+  if (options != nullptr && error == 0) error = read_options(options, given);
+  if (options != nullptr && error == 0) {
+    asked.on_error = static_cast<ErrorPolicy>(given.on_error);
+    asked.on_exhaustion = static_cast<ExhaustionPolicy>(given.on_exhaustion);
+    asked.name = read_name(given.name, name);
+    budget = amounts_of(given.budget);
+    if (is_given(given.budget)) {
+      let_wait_for_budgets(*runtime);
+      asked.budget = &budget;
+    }
+    asked.reclaims_blocks = (given.flags & JANUS_NURSERY_RECLAIM) != 0;
+    asked.has_deadline = given.deadline_ns != 0;
+  }
+  OrError<Nursery*> nursery = Failed{error};
+  if (error == 0) {
+    Task* const owner = worker_in(*runtime, me) != nullptr ? me.task : nullptr;
+    nursery = open_nursery(*runtime, owner, asked);
+  }
+  if (!nursery) fail_open(me, runtime, asked, nursery.error);
+  if (nursery && asked.has_deadline) set_deadline(worker_in(*runtime, me), *nursery.value, given.deadline_ns);
+  return handle_of(nursery.value);
+}
+
+janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void* arg,
+                                  const janus_spawn_options* options) {
+  const Caller me = enter();
+  const OrError<Nursery*> found = check(pointer, me);
+  Nursery* const nursery = found.value;
+  int error = found.error;
+  if (error == JANUS_E_INVALID) error = invalid(Why::kNoNursery);
+  if (error == JANUS_E_NO_CAP) error = with_why(error, Why::kStranger);
+  if (error == 0) error = why_no_task_function(fn);
+  janus_spawn_options given;
+  if (error == 0 && options != nullptr) error = read_options(options, given);
+  OrError<Task*> task = Failed{error};
+  if (error == 0) {
+    SpawnOptions asked{nursery->runtime->options.stack_class, TaskFlags::kExposed | TaskFlags::kKept, nullptr, nullptr};
+    Amounts budget;
+    char name[kNameBytes];
+    if (options != nullptr) {
+      if (given.stack_size != 0) asked.stack_class = static_cast<std::uint8_t>(stack_class_for(given.stack_size));
+      if ((given.flags & JANUS_SPAWN_DETACHED) != 0) asked.flags = TaskFlags::kExposed;
+      if ((given.flags & JANUS_SPAWN_RUN_CANCELLED) != 0) asked.flags |= TaskFlags::kRunCancelled;
+      budget = amounts_of(given.budget);
+      if (is_given(given.budget)) {
+        let_wait_for_budgets(*nursery->runtime);
+        asked.budget = &budget;
+      }
+      asked.name = read_name(given.name, name);
+    }
+    if (me.task != nullptr && asked.stack_class > kLargestCachedClass) take_fuel_unchecked(*me.worker, price::kMapping);
+    task = spawn<Path::kGeneral>(worker_in(*nursery->runtime, me), *nursery, fn, arg, asked);
+  }
+  if (!task) {
+    if (me.worker != nullptr) me.worker->counters.spawns_failed.add();
+    set_error_of(me, nursery != nullptr ? nursery->runtime : nullptr, nursery != nullptr ? nursery->account : nullptr,
+                 task.error);
+    return {0};
+  }
+  const janus_task handle = {handle_of(*nursery->runtime, *task.value)};
+  launch(worker_in(*nursery->runtime, me), *task.value);
+  return handle;
+}
+
+}  // extern "C"
