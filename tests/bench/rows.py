@@ -72,7 +72,7 @@ OURS = "janus-rt"
 ALONE = f"{OURS}, 1 worker"
 MILLION = 1_000_000
 SPAWN = 2 * MILLION
-FUTEX = "limit: futex wake"
+FUTEX, TIMEOUT = "limit: futex wake", "limit: futex time-out"
 BOTH = (("p50", "p50"), ("p99", "p99"))
 
 
@@ -85,6 +85,11 @@ def wake_row(microseconds):
     return Row(f"wake, idle {idle}", "wake", microseconds, microseconds, 2,
                (ns(1.1, FUTEX, "p50"), ns(1.1, FUTEX, "p99"), Figure("others_percent", "% of a CPU", label="idle CPU")),
                (Companion(FUTEX, "limits", "futex_wake", microseconds, 2, BOTH),), cpus=2)
+
+
+def late_row(workers):
+    return Row("late, idle", "late", 1300, 1300, workers, (ns(1.1, TIMEOUT, "p50"), ns(1.1, TIMEOUT, "p99")),
+               (Companion(TIMEOUT, "limits", "futex_timeout", 1300, 1, BOTH),), cpus=workers)
 
 
 def pair_of_rows(name, workload, size, quick, figure, unit, goals, companions=((), ())):
@@ -146,5 +151,11 @@ ROWS = (
     Row("alloc and free", "alloc", 5 * MILLION, 20_000, 1, (ns(unit="ns a pair"),)),
     Row("alloc, batches of 1,000", "alloc_batch", 5 * MILLION, 20_000, 1, (ns(2, "mimalloc", unit="ns a pair"),)),
     Row("alloc, mixed sizes", "alloc_mixed", 5 * MILLION, 20_000, 1, (ns(1.5, "mimalloc", unit="ns a pair"),)),
+    *(Row(f"deadline, {pending:,} pending", "deadline", pending, min(pending, 1000), 1,
+          (ns(25, also=(Goal(0.2, "Go"), Goal(0.5, "tokio")), unit="ns to set and cancel"),)) for pending in (1, 1000, MILLION // 10)),
+    Row("sleepers", "sleepers", MILLION, 2000, 1, (Figure("bytes", "bytes"), ns(1500, unit="ns to wake and end")),
+        (ours("parked", MILLION, 1, "bytes", "parked"),)),
+    *(late_row(workers) for workers in (1, 2)),
+    Row("late, busy", "late_busy", 1300, 1300, 1, (ns(name="p50"), ns(200_000, name="p99"))),
     Row("alloc, freed elsewhere", "alloc_elsewhere", 5 * MILLION, 20_000, 2, (ns(1.5, "mimalloc", unit="ns a pair"),), cpus=2),
 )

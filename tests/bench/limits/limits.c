@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
       {"first_touch", limit_of_first_touch},
       {"guard", limit_of_guard},
       {"futex_wake", limit_of_futex_wake},
+      {"futex_timeout", limit_of_futex_timeout},
       {"round_trip", limit_of_round_trip},
       {"heavy_fence", limit_of_heavy_fence},
       {"steal", limit_of_steal},

@@ -11,6 +11,7 @@ void limit_of_forkjoin(long n, int workers);
 void limit_of_first_touch(long stacks, int workers);
 void limit_of_guard(long guards, int workers);
 void limit_of_futex_wake(long idle_us, int workers);
+void limit_of_futex_timeout(long microseconds, int workers);
 void limit_of_round_trip(long round_trips, int workers);
 void limit_of_heavy_fence(long fences, int workers);
 void limit_of_steal(long items, int workers);

@@ -10,7 +10,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "limits.h"
@@ -103,6 +105,23 @@ void limit_of_futex_wake(long idle_us, int workers) {
     samples[i] = ring_once();
   }
   pthread_join(thread, NULL);
+  figures_of_samples(samples, count);
+  free(samples);
+}
+
+// How late a wait ends whose time is over. The kernel is asked not to collect wake-ups.
+void limit_of_futex_timeout(long microseconds, int workers) {
+  (void)workers;
+  const size_t count = wake_samples(microseconds);
+  uint64_t* const samples = malloc(count * sizeof *samples);
+  if (!samples || prctl(PR_SET_TIMERSLACK, 1)) fail("no memory, or no slack");
+  unsigned word = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t until = now_ns() + (uint64_t)microseconds * 1000;
+    const struct timespec time = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
+    syscall(SYS_futex, &word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 0, &time, NULL, ~0u);
+    samples[i] = now_ns() - until;
+  }
   figures_of_samples(samples, count);
   free(samples);
 }

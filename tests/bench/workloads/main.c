@@ -43,6 +43,10 @@ static const struct {
     {"fork", bench_fork},
     {"sort", bench_sort},
     {"reduce", bench_reduce},
+    {"deadline", bench_deadline},
+    {"sleepers", bench_sleepers},
+    {"late", bench_late},
+    {"late_busy", bench_late_busy},
 };
 
 static long number(const char* text) {

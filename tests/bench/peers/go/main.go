@@ -26,6 +26,8 @@ var workloads = map[string]func(size, workers int){
 	"channel_16":  channelOf(func(i int) [2]int { return [2]int{0: i, 1: i} }),
 	"channel_64":  channelOf(func(i int) [8]int { return [8]int{0: i, 7: i} }),
 	"wake":        wake,
+	"deadline":    deadline,
+	"late":        late,
 }
 
 func main() {

@@ -2,6 +2,7 @@
 //! tokio: tasks on its multi-threaded runtime, also with one worker.
 
 mod many;
+mod time;
 mod trees;
 mod waiting;
 
@@ -16,6 +17,7 @@ pub fn with_workers<R: Send + 'static>(workers: usize, body: impl Future<Output 
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(workers)
         .on_thread_start(move || pin(&cpus, started.fetch_add(1, Relaxed), workers))
+        .enable_time()
         .build()
         .expect("a runtime");
     runtime.block_on(async { tokio::spawn(body).await.expect("its result") })
@@ -35,5 +37,7 @@ fn main() {
         ("uts", trees::uts),
         ("channel", waiting::channel),
         ("wake", waiting::wake),
+        ("deadline", time::deadline),
+        ("late", time::late),
     ]);
 }
