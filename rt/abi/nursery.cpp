@@ -41,6 +41,16 @@ OrError<Nursery*> check_owned(janus_nursery* pointer, const Caller& me) noexcept
   return nursery;
 }
 
+// A thread that awaits until a time will do something afterwards, so that nothing is hopeless meanwhile.
+bool await_outside(Nursery& nursery, std::uint64_t until_ns) noexcept {
+  if (until_ns == platform::kForever) return await_from_thread_until(nursery, until_ns);
+  std::atomic<std::uint32_t>& awaits = nursery.runtime->timed_awaits;
+  awaits.fetch_add(1, std::memory_order_seq_cst);
+  const bool has_ended = await_from_thread_until(nursery, until_ns);
+  awaits.fetch_sub(1, std::memory_order_seq_cst);
+  return has_ended;
+}
+
 }  // namespace
 
 }  // namespace janus
@@ -52,8 +62,7 @@ long janus::await_in_general(janus_nursery* pointer, janus_result* result, std::
   const OrError<Nursery*> found = check_owned(pointer, me);
   if (!found) return found.error;
   Nursery* const nursery = found.value;
-  const bool has_ended =
-      me.task != nullptr ? await_nursery(*me.task, *nursery) : await_from_thread_until(*nursery, until_ns);
+  const bool has_ended = me.task != nullptr ? await_nursery(*me.task, *nursery) : await_outside(*nursery, until_ns);
   if (!has_ended) return JANUS_E_TIMEOUT;
   const Report report = report_of(*nursery);
   fill(result, report);

@@ -119,6 +119,7 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
     nursery = open_nursery(*runtime, owner, asked);
   }
   if (!nursery) fail_open(me, runtime, asked, nursery.error);
+  if (nursery && asked.has_deadline && me.task != nullptr) take_fuel_unchecked(*me.worker, price::kCancel);
   if (nursery && asked.has_deadline) set_deadline(worker_in(*runtime, me), *nursery.value, given.deadline_ns);
   return handle_of(nursery.value);
 }

@@ -45,7 +45,8 @@ Worker* DeterministicScheduler::choose() noexcept {
 // The worker that steps next. If none can, advances virtual time to the nearest deadline, or blocks the thread until
 // another thread sends something. nullptr: all workers have left.
 Worker* DeterministicScheduler::next() noexcept {
-  now_ns_.store(now_ns_.load(std::memory_order_relaxed) + kStepNs, std::memory_order_relaxed);
+  const std::uint64_t now = now_ns_.load(std::memory_order_relaxed);
+  if (now < platform::kForever - kStepNs) now_ns_.store(now + kStepNs, std::memory_order_relaxed);
   for (;;) {
     if (Worker* const chosen = choose()) return chosen;
     bool all_left = true;
@@ -56,11 +57,20 @@ Worker* DeterministicScheduler::next() noexcept {
       if (worker.parked_until_ns < nearest) nearest = worker.parked_until_ns;
     }
     if (all_left) return nullptr;
-    if (nearest != platform::kForever)
-      now_ns_.store(nearest, std::memory_order_relaxed);
-    else
+    if (nearest == platform::kForever)
       wait_for_somebody();
+    else if (!parts_.timers->are_any() || !take_in_sent())  // tasks may sleep until something is sent
+      now_ns_.store(nearest, std::memory_order_relaxed);
   }
+}
+
+// Takes in one item that another thread has sent, if there is one.
+bool DeterministicScheduler::take_in_sent() noexcept {
+  Runnable* const sent = inbox_.take();
+  if (sent == nullptr) return false;
+  parts_.injector->push(sent);
+  wake_one();
+  return true;
 }
 
 // No worker can step: takes in what other threads have sent, one item for each call, or waits for it.
@@ -70,10 +80,7 @@ void DeterministicScheduler::wait_for_somebody() noexcept {
   for (const Worker& worker : parts_.workers) {
     if (worker.has_token.load(std::memory_order_acquire)) return;
   }
-  if (Runnable* const sent = inbox_.take()) {
-    parts_.injector->push(sent);
-    return wake_one();
-  }
+  if (take_in_sent()) return;
   platform::wait(outside_, seen, platform::kForever);
 }
 

@@ -12,6 +12,7 @@
 #include "rt/sched/event.h"
 #include "rt/sched/event_sources.h"
 #include "rt/sched/injector.h"
+#include "rt/sched/timers.h"
 #include "rt/sched/worker.h"
 
 namespace janus {
@@ -28,6 +29,7 @@ class DeterministicScheduler {
     void (*wake_one)(Worker& worker) noexcept;  // wakes a sleeping worker of the same scheduler, if there is one
     Injector* injector;
     const Attention* attention;
+    const Timers* timers;
     StackPool* stacks;
   };
 
@@ -82,6 +84,7 @@ class DeterministicScheduler {
   Worker* choose() noexcept;
   Worker* next() noexcept;
   bool has_left(const Worker& worker) const noexcept;
+  bool take_in_sent() noexcept;
   void wait_for_somebody() noexcept;
   void wake_one() noexcept { parts_.wake_one(parts_.workers[0]); }
   void step_to(arch::Context& from, void* from_fiber, Worker& to) noexcept;

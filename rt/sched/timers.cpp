@@ -67,13 +67,14 @@ bool Timers::arm(WorkerTimers& where, Timer& timer, std::uint64_t at, std::uint6
 
 // --- Looking ---------------------------------------------------------------------------------------------------------
 
-// The timers of another worker, by turns, if they are so late that it seems to be held.
+// The timers of another worker, by turns, if they are due and it sleeps, or so late that it seems to be held.
 WorkerTimers* Timers::other_late(Worker& worker, std::uint64_t now_ns) noexcept {
   if (workers_ == 1 || deterministic_->is_on()) return nullptr;
   const unsigned other = worker.next_timers = worker.next_timers + 1 < workers_ ? worker.next_timers + 1 : 0;
   if ((in_use_[other / 64].load(std::memory_order_relaxed) >> other % 64 & 1) == 0) return nullptr;
   WorkerTimers& timers = all_[other];
-  return timers.nearest() < now_ns && now_ns - timers.nearest() >= TimerSeat::kHeldNs ? &timers : nullptr;
+  const std::uint64_t patience = sleepers_->is_asleep(other) ? 0 : TimerSeat::kHeldNs;
+  return timers.nearest() <= now_ns && now_ns - timers.nearest() >= patience ? &timers : nullptr;
 }
 
 void Timers::look_in_passing(Worker& worker) noexcept {

@@ -22,8 +22,10 @@ struct Worker;
 
 class Timers {
  public:
-  void init(unsigned workers, WorkerTimers* first, const DeterministicScheduler& deterministic) noexcept {
+  void init(unsigned workers, WorkerTimers* first, const IdleSet& sleepers,
+            const DeterministicScheduler& deterministic) noexcept {
     workers_ = workers;
+    sleepers_ = &sleepers;
     all_ = first;
     deterministic_ = &deterministic;
   }
@@ -45,8 +47,8 @@ class Timers {
   // No timer is due before that.
   [[nodiscard]] std::uint64_t nearest() const noexcept;
   enum class Whose : std::uint8_t { kOwn, kAll };
-  // Calls `use` for each wheel with a timer that is due. kOwn: the worker's, and one of another worker that should have
-  // looked long ago.
+  // Calls `use` for each wheel with a timer that is due. kOwn: the worker's, and one of another worker that sleeps,
+  // or should have looked long ago.
   template <typename Use>
   void for_each_due(Worker& worker, Whose whose, std::uint64_t now_ns, Use use) noexcept;
   // In a fair round, where locks may be held: if own timers are due, or another worker's for long, calls
@@ -76,6 +78,7 @@ class Timers {
 
   unsigned workers_;
   WorkerTimers* all_;
+  const IdleSet* sleepers_;
   const DeterministicScheduler* deterministic_;
   TimerSeat seat_;
   std::atomic<std::uint64_t> in_use_[kWords] = {};  // by worker: its wheel may have timers

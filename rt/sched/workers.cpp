@@ -42,8 +42,9 @@ bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool w
   if (workers_.first == nullptr) return false;
   const auto main = [](Worker& worker) noexcept { worker.scheduler->worker_main(worker); };
   const auto wake_one = [](Worker& worker) noexcept { worker.scheduler->idle_workers_.wake_one(); };
-  deterministic_.init({workers_, main, wake_one, &dispatcher_.injector(), &idle_workers_.attention(), stacks_},
-                      options.deterministic, options.seed);
+  deterministic_.init(
+      {workers_, main, wake_one, &dispatcher_.injector(), &idle_workers_.attention(), &idle_workers_.timers(), stacks_},
+      options.deterministic, options.seed);
   auto* const timers = reinterpret_cast<WorkerTimers*>(workers_.end());
   dispatcher_.init(options.workers, options.fair_ops, options.deterministic, thieves_, idle_workers_.timers());
   thieves_.init(workers_, options.victim, dispatcher_, idle_workers_, deterministic_);

@@ -422,6 +422,23 @@ TEST(time, a_join_or_await_ends_when_its_time_has_passed) {
   });
 }
 
+// Although such a child would else run on the stack of the task that waits.
+TEST(time, an_await_ends_in_time_beside_a_child_that_computes) {
+  for (unsigned workers : {1u, 2u})
+    run_in(with_workers(workers), [] {
+      std::atomic<bool> may_end{false};
+      auto child = [&] {
+        while (!may_end.load(std::memory_order_relaxed)) janus_yield_check(1);
+      };
+      Scope scope;
+      scope.go(child);
+      CHECK_EQ(janus_nursery_await_until(scope.get(), nullptr, janus_now_ns() + kMs), JANUS_E_TIMEOUT);
+      CHECK_EQ(janus_nursery_await_until(scope.get(), nullptr, 1), JANUS_E_TIMEOUT);
+      may_end.store(true);
+      CHECK_EQ(scope.end(), 0);
+    });
+}
+
 TEST(time, a_thread_outside_tasks_awaits_until_a_time) {
   const janus_rt_config config = with_workers(2);
   janus_rt* const rt = janus_rt_create(&config);
@@ -437,6 +454,20 @@ TEST(time, a_thread_outside_tasks_awaits_until_a_time) {
   CHECK_EQ(janus_nursery_await_until(nursery, nullptr, janus_now_ns() + 5 * kMs), JANUS_E_TIMEOUT);
   may_end.store(true);
   CHECK_EQ(janus_nursery_await_until(nursery, nullptr, UINT64_MAX), 0);
+  CHECK_EQ(janus_nursery_destroy(nursery), 0);
+  janus_rt_destroy(rt);
+}
+
+// The thread is about to do something, so its task's wait is no deadlock.
+TEST(time, a_thread_that_awaits_until_a_time_may_wake_tasks_afterwards) {
+  const janus_rt_config config = with_workers(2);
+  janus_rt* const rt = janus_rt_create(&config);
+  if (!CHECK(rt != nullptr)) return;
+  janus_nursery* const nursery = janus_nursery_open(rt, nullptr);
+  const janus_task task = spawn(nursery, [](void*) -> std::int64_t { return janus_park(-1); });
+  CHECK_EQ(janus_nursery_await_until(nursery, nullptr, janus_now_ns() + 20 * kMs), JANUS_E_TIMEOUT);
+  CHECK_EQ(janus_unpark(task), 0);
+  CHECK_EQ(janus_nursery_await(nursery, nullptr), 0);
   CHECK_EQ(janus_nursery_destroy(nursery), 0);
   janus_rt_destroy(rt);
 }

@@ -32,7 +32,7 @@ POINTERS = [
     (r'^janus::charge_waiting\(', ['janus::(anonymous namespace)::wait_for_recharge']),
     (r'^janus::hooks::on_attention\(', ['janus::(anonymous namespace)::serve_unserved']),
     (r'^janus::UnservedAccounts::list\(', ['janus::request_attention']),
-    (r'^janus::DeterministicScheduler::wait_for_somebody\(', ['janus::IdleWorkers::wake_one']),
+    (r'^janus::DeterministicScheduler::(wait_for_somebody|take_in_sent)\(', ['janus::IdleWorkers::wake_one']),
     (r'^janus::PoolCharge::reclaim\(', ['janus::StackReserve::trim']),
     (r'take_over_tagged\(', ['janus::Accounts::flows_into']),
     (r'::block_until\(', ['janus::Deadline::has_passed_of']),

@@ -91,6 +91,7 @@ struct Runtime {
   std::atomic<bool> is_fed_from_outside;       // outside threads may wake its tasks (deadlock.cpp); never reset
   std::atomic<std::uint32_t> waits_for_locks;  // tasks that wait for a keyed lock, whichever runtime holds it
   std::atomic<std::uint32_t> waits_for_room;   // tasks that wait for a reader to make room (rt/task/wait/room.h)
+  std::atomic<std::uint32_t> timed_awaits;     // threads outside tasks that await a nursery until a time at most
   StackMarks stack_marks;
 };
 

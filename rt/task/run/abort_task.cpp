@@ -123,13 +123,13 @@ void fault_landing(void* argument) noexcept {
 }
 
 void mark_as_forced(Task& task, Outcome outcome, Cause cause) noexcept {
+  if (task.is_marked(TaskMarks::kHasDeadline)) Deadline::of(task).end();  // it lies in a frame that is left
   task.mark(TaskMarks::kWasForced);
   task.frame->details.outcome = outcome;
   task.frame->details.cause = cause;
 }
 
 [[noreturn]] void end_by_force(Task& task, Outcome outcome, Cause cause) noexcept {
-  if (task.is_marked(TaskMarks::kHasDeadline)) Deadline::of(task).end();  // it lies in a frame that is left
   mark_as_forced(task, outcome, cause);
   if (has_nurseries(task)) {
     Worker& worker = current_worker();

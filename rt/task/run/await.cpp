@@ -45,6 +45,11 @@ struct AwaitedChildren : AwaitedUnlocked {
   }
 };
 
+// Not for a task with a deadline: it could go on only once the child that runs on its stack has ended.
+void run_own_children(Task& self, Nursery& nursery) noexcept {
+  if (!self.is_marked(TaskMarks::kHasDeadline)) run_children<Path::kGeneral>(self, nursery);
+}
+
 [[gnu::noinline, gnu::cold]] bool wait_for_children(Task& self, Nursery& nursery) noexcept {
   AwaitedChildren children(nursery);
   for (unsigned starved_rounds = 0;;) {
@@ -55,14 +60,14 @@ struct AwaitedChildren : AwaitedUnlocked {
       cancel_nursery(&current_worker(), nursery, Cause::kParent, Pace::kInParts);
     else
       handle_stack_starvation(starved_rounds);
-    run_children<Path::kGeneral>(self, nursery);
+    run_own_children(self, nursery);
   }
 }
 
 // Runs those children that are next on this worker, and waits for the others. Precondition: the owner has closed the
 // nursery. False: the task's deadline has passed.
 [[gnu::noinline]] bool await_children(Task& self, Nursery& nursery) noexcept {
-  run_children<Path::kGeneral>(self, nursery);
+  run_own_children(self, nursery);
   if (self.is_marked(TaskMarks::kSawCancel) || sees_cancel(self))
     cancel_nursery(&current_worker(), nursery, Cause::kParent, Pace::kInParts);
   constexpr std::uint64_t kWait = NurseryWord::kClosed | NurseryWord::kWaiter;

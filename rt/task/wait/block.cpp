@@ -38,7 +38,7 @@ void publish_stop(Worker& worker, void* task_pointer, void* stop_pointer) noexce
   const bool may_learn = !can_end || !task.is_marked(TaskMarks::kSawCancel);
   publish_state(worker, task, waits_for(stop.reason));
   const bool is_told = may_learn && may_be_cancelled(runtime_of(worker), task, nursery);
-  if (is_told && can_end) [[unlikely]]
+  if ((is_told || stop.has_passed) && can_end) [[unlikely]]
     (void)wake(&worker, task, stop.reason);
   stop.publish(task, stop.what);
   // Only the holder of the lock can end this wait, if it waits for room itself.
@@ -102,7 +102,7 @@ using Action = void (*)(Worker& worker, void* task, void* stop);
 }  // namespace
 
 WaitEnd block(Task& task, WaitReason reason, Publish publish, void* what) noexcept {
-  Stop as{reason, publish, what};
+  Stop as{reason, publish, what, false};
   if (task.is_marked(TaskMarks::kHasDeadline) && is_ended_by_deadline(reason)) [[unlikely]]
     return block_until(task, as);
   return block_as(task, as, publish_stop);

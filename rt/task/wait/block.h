@@ -25,6 +25,7 @@ struct Stop {
   WaitReason reason;
   Publish publish;
   void* what;
+  bool has_passed;  // the task's deadline, so that it is woken at once
 };
 
 // What block() does for a task with a deadline (rt/task/wait/deadline.h), by functions that are linked only then.

@@ -110,8 +110,8 @@ void call_room_waiters_if_met(CancelWalk& walk) noexcept {
 
 }  // namespace
 
-void tell_part(Worker* worker, CancelWalk& walk) noexcept {
-  while (walk.first != nullptr) {
+void tell_part(Worker* worker, CancelWalk& walk, const Account* only) noexcept {
+  while (walk.first != nullptr && (only == nullptr || walk.first->account == only)) {
     Nursery& nursery = *walk.first;
     walk.first = nursery.cancel_next;
     while (tell_some(worker, nursery, walk)) {
@@ -129,8 +129,8 @@ void tell_part(Worker* worker, CancelWalk& walk) noexcept {
 
 void tell_members(const Runtime& runtime, Worker* worker, CancelWalk walk, Pace pace) noexcept {
   while (walk.first != nullptr) {
-    tell_part(worker, walk);
-    if (walk.unpaid != 0) worker = pause(runtime, worker, walk, pace);
+    tell_part(worker, walk, nullptr);
+    if (walk.unpaid != 0 || walk.is_part()) worker = pause(runtime, worker, walk, pace);
   }
 }
 

@@ -44,10 +44,10 @@ enum class Pace : std::uint8_t {
 // that became members later have seen the mark. Does nothing if the nursery is marked already: the first cause stays.
 void cancel_nursery(Worker* worker, Nursery& nursery, Cause cause, Pace pace) noexcept;
 // The two steps of a cancel, for a caller that goes on with the second one at other times: marks the nursery; tells a
-// part of the members (CancelWalk::is_part) and counts in `walk.unpaid` what that has cost. It is over when walk.first is
-// nullptr.
+// part of the members (CancelWalk::is_part), and counts in `walk.unpaid` what that has cost. A part stops before a nursery
+// with another account than `only`, unless that is nullptr. The walk is over when walk.first is nullptr.
 [[nodiscard]] CancelWalk begin_cancel(Worker* worker, Nursery& nursery, Cause cause) noexcept;
-void tell_part(Worker* worker, CancelWalk& walk) noexcept;
+void tell_part(Worker* worker, CancelWalk& walk, const Account* only) noexcept;
 // Called by a child: cancels `nursery` if a task or nursery above it was cancelled.
 void pass_cancel_on(Worker* worker, Nursery& nursery, Pace pace) noexcept;
 // Cancels a task in two steps: cancel_task() under the task's lock, so that neither the task nor its nursery can end

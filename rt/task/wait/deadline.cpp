@@ -34,34 +34,32 @@ bool Deadline::has_passed_of(Task& task) noexcept {
   return false;
 }
 
-// The state that says that the task waits is stored between lock() and unlock(), so the timer cannot fire unseen. The
-// task can leave the wait, and its stack, only after unlock().
+// The state that says that the task waits is stored while the lock is held, so the timer cannot fire unseen, and the task
+// can leave the wait, and its stack, only afterwards.
 void Deadline::publish_stop_of(Worker& worker, void* task, void* stop) noexcept {
-  const WaitReason reason = static_cast<const Stop*>(stop)->reason;
   Deadline& self = of(*static_cast<const Task*>(task));
-  self.lock(worker);
+  static_cast<Stop*>(stop)->has_passed = self.lock(worker);
   janus::publish_stop(worker, task, stop);
-  self.unlock(worker, reason);
+  self.unlock(worker);
 }
 
-// Arms the timer, unless it is armed.
-void Deadline::lock(Worker& worker) noexcept {
+// Arms the timer, unless it is armed. Returns whether its time has passed, and it was taken.
+bool Deadline::lock(Worker& worker) noexcept {
   Timers& timers = worker.scheduler->idle_workers().timers();
   const bool is_armed = where_ != nullptr;
   if (!is_armed) where_ = &timers.of(worker);
   where_->lock.lock();
   is_nearest_ = !is_armed && timers.arm(*where_, *this, at, now_ns_);
+  return !is_pending();
 }
 
-// Wakes the task if the time has passed meanwhile. A worker without anything else to run will sleep, and sees to its
-// timers then.
-void Deadline::unlock(Worker& worker, WaitReason reason) noexcept {
-  Task& task = task_;
-  const bool is_nearest = is_nearest_, has_passed = !is_pending();
+// A worker without anything else to run will sleep, and sees to its timers then.
+void Deadline::unlock(Worker& worker) noexcept {
+  const Task* const task = &task_;
+  const bool is_nearest = is_nearest_;
   const std::uint64_t until = at;
   where_->lock.unlock();
-  if (has_passed) (void)wake(&worker, task, reason);
-  const bool runs_on = worker.task != &task || worker.handoff != nullptr;
+  const bool runs_on = worker.task != task || worker.handoff != nullptr;
   if (is_nearest && (runs_on || worker.scheduler->dispatcher().has_ready(worker)))
     worker.scheduler->idle_workers().see_to_cover(until);
 }

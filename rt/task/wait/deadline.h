@@ -38,8 +38,8 @@ class Deadline : public DeadlineActions, Timer {
  private:
   static void publish_stop_of(Worker& worker, void* task, void* stop) noexcept;
   static bool has_passed_of(Task& task) noexcept;
-  void lock(Worker& worker) noexcept;
-  void unlock(Worker& worker, WaitReason reason) noexcept;
+  bool lock(Worker& worker) noexcept;
+  void unlock(Worker& worker) noexcept;
 
   Task& task_;
   WorkerTimers* where_ = nullptr;  // once armed

@@ -9,6 +9,7 @@
 
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/cancel.h"
+#include "rt/task/wait/children.h"
 
 namespace janus {
 
@@ -42,19 +43,23 @@ void fire_deadline(Worker& worker, NurseryTimer& timer) noexcept {
   timer.where->rest = &nursery;
 }
 
+// The first nursery is kept from ending until its account has paid.
 void go_on_cancelling(Worker& worker, void*& rest) noexcept {
   CancelWalk walk;
   walk.first = static_cast<Nursery*>(rest);
-  Account& account = *walk.first->account;
+  Nursery& first = *walk.first;
+  first.word.fetch_add(NurseryWord::kChild, std::memory_order_relaxed);
+  Account& account = *first.account;
   Runtime& runtime = runtime_of(worker);
   const bool is_of_cage = &account != runtime.root_account;
   if (is_of_cage) Scheduler::begin_slice_of_group(worker, account.index());
-  tell_part(&worker, walk);
+  tell_part(&worker, walk, &account);
   if (is_of_cage) {
     runtime.accounts.owe(&account, walk.unpaid);
     const Task* const task = current_task(worker);
     Scheduler::begin_slice_of_group(worker, task != nullptr ? task->group : 0);
   }
+  release_pin(&worker, first);
   rest = walk.first;
 }
 
