@@ -47,6 +47,8 @@ class DeterministicScheduler {
   std::uint64_t now_ns() const noexcept {
     return is_on_ ? now_ns_.load(std::memory_order_relaxed) : platform::now_ns();
   }
+  // nullptr outside deterministic mode.
+  const std::atomic<std::uint64_t>* virtual_clock() const noexcept { return is_on_ ? &now_ns_ : nullptr; }
   // The processor time of the calling worker: what it did itself, not what it waited for, and not what others did on its
   // CPU. In deterministic mode as now_ns().
   std::uint64_t thread_ns() const noexcept { return is_on_ ? now_ns() : platform::thread_ns(); }

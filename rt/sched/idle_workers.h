@@ -31,7 +31,7 @@ class IdleWorkers {
     thieves_ = &thieves;
     deterministic_ = &deterministic;
     stack_reclaim_.init(stacks);
-    timers_.init(workers.count, timers, set_, deterministic);
+    timers_.init(workers.count, timers, set_, deterministic.virtual_clock());
     is_stopping_.store(false, std::memory_order_relaxed);
   }
 

@@ -2,7 +2,6 @@
 // rt/sched/timers.cpp — the timers of all workers. Linked into programs that arm timers only (rt/optional.h).
 #include "rt/sched/timers.h"
 
-#include "rt/sched/deterministic.h"
 #include "rt/sched/hooks.h"
 #include "rt/sched/worker.h"
 
@@ -54,7 +53,7 @@ std::uint64_t Timers::settled_nearest() noexcept {
 // --- Arming ----------------------------------------------------------------------------------------------------------
 
 WorkerTimers& Timers::of(const Worker& worker) noexcept {
-  return all_[deterministic_->is_on() ? 0 : worker.id];
+  return all_[virtual_ns_ != nullptr ? 0 : worker.id];
 }
 
 bool Timers::arm(WorkerTimers& where, Timer& timer, std::uint64_t at, std::uint64_t now_ns) noexcept {
@@ -69,7 +68,7 @@ bool Timers::arm(WorkerTimers& where, Timer& timer, std::uint64_t at, std::uint6
 
 // The timers of another worker, by turns, if they are due and it sleeps, or so late that it seems to be held.
 WorkerTimers* Timers::other_late(Worker& worker, std::uint64_t now_ns) noexcept {
-  if (workers_ == 1 || deterministic_->is_on()) return nullptr;
+  if (workers_ == 1 || virtual_ns_ != nullptr) return nullptr;
   const unsigned other = worker.next_timers = worker.next_timers + 1 < workers_ ? worker.next_timers + 1 : 0;
   if ((in_use_[other / 64].load(std::memory_order_relaxed) >> other % 64 & 1) == 0) return nullptr;
   WorkerTimers& timers = all_[other];
@@ -78,14 +77,15 @@ WorkerTimers* Timers::other_late(Worker& worker, std::uint64_t now_ns) noexcept 
 }
 
 void Timers::look_in_passing(Worker& worker) noexcept {
-  const std::uint64_t now_ns = deterministic_->now_ns();
+  const std::uint64_t now_ns =
+      virtual_ns_ != nullptr ? virtual_ns_->load(std::memory_order_relaxed) : platform::now_ns();
   if (of(worker).nearest() <= now_ns || other_late(worker, now_ns) != nullptr) hooks::on_timers_due(worker);
 }
 
 // --- Sleeping --------------------------------------------------------------------------------------------------------
 
 std::uint64_t Timers::take_seat(bool is_anybody_awake) noexcept {
-  return seat_.take(settled_nearest(), is_anybody_awake && !deterministic_->is_on());
+  return seat_.take(settled_nearest(), is_anybody_awake && virtual_ns_ == nullptr);
 }
 
 }  // namespace janus

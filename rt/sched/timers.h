@@ -17,17 +17,17 @@
 
 namespace janus {
 
-class DeterministicScheduler;
 struct Worker;
 
 class Timers {
  public:
+  // `virtual_ns`: the clock in deterministic mode, else nullptr.
   void init(unsigned workers, WorkerTimers* first, const IdleSet& sleepers,
-            const DeterministicScheduler& deterministic) noexcept {
+            const std::atomic<std::uint64_t>* virtual_ns) noexcept {
     workers_ = workers;
     sleepers_ = &sleepers;
     all_ = first;
-    deterministic_ = &deterministic;
+    virtual_ns_ = virtual_ns;
   }
 
   // Whether any wheel may have timers: false in programs that arm none. The functions that are linked only then are
@@ -79,7 +79,7 @@ class Timers {
   unsigned workers_;
   WorkerTimers* all_;
   const IdleSet* sleepers_;
-  const DeterministicScheduler* deterministic_;
+  const std::atomic<std::uint64_t>* virtual_ns_;
   TimerSeat seat_;
   std::atomic<std::uint64_t> in_use_[kWords] = {};  // by worker: its wheel may have timers
   std::atomic<std::uint32_t> count_{0};             // of these
