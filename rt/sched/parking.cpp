@@ -83,7 +83,7 @@ void IdleWorkers::poll_sources(Worker& worker, Timers::Whose whose) noexcept {
     has_token = park(worker, timer < event ? timer : event);
     if (has_token) worker.counters.wakes.add();
   }
-  if (timer != platform::kForever) timers_.leave_seat();
+  if (timer != platform::kForever) timers_.leave_seat(timer);
   const bool claimed = !set_.leave(worker.id, search.is_counted);
   while (claimed && !has_token)
     has_token = park(worker, platform::kForever);  // the thread that claimed us is about to unpark us

@@ -59,7 +59,7 @@ class Timers {
 
   // Steps 3 and 1. take_seat() returns until when the worker has to sleep; platform::kForever: it has not taken the seat.
   [[nodiscard]] std::uint64_t take_seat(bool is_anybody_awake) noexcept;
-  void leave_seat() noexcept { seat_.leave(); }
+  void leave_seat(std::uint64_t until) noexcept { seat_.leave(until); }
   [[nodiscard]] const TimerSeat& seat() const noexcept { return seat_; }
 
  private:

@@ -571,8 +571,9 @@ TEST(time, a_deadline_ends_many_waits) {
       janus_nursery* const nursery = open_until(deadline_ns);
       static std::atomic<int> told;
       told.store(0);
-      for (int i = 0; i < kTasks; ++i)
-        spawn(
+      int spawned = 0;  // on a slow machine not all in time
+      for (int i = 0; i < kTasks; ++i) {
+        const janus_task task = spawn(
             nursery,
             [](void*) -> std::int64_t {
               const int status = janus_park(-1);
@@ -580,8 +581,11 @@ TEST(time, a_deadline_ends_many_waits) {
               return status;
             },
             nullptr, JANUS_SPAWN_RUN_CANCELLED);
+        spawned += task.raw != 0 ? 1 : 0;
+      }
       expect_deadline(nursery, deadline_ns);
-      CHECK_EQ(told.load(), kTasks);
+      CHECK_GT(spawned, 0);
+      CHECK_EQ(told.load(), spawned);
     });
 }
 

@@ -168,7 +168,7 @@ MISTAKES = [
     mistake("timer_seat", "no heavy fence of who goes to sleep", (IDLE, "    fence();\n    return {counts};", "    return {counts};")),
     mistake("timer_seat", "no fence of who arms a timer where there is no heavy one",
             (IDLE, "    if (fences_) [[unlikely]]\n      full_fence();\n    compiler_barrier();", "    compiler_barrier();")),
-    mistake("timer_seat", "who gives up the seat leaves its time", (SEAT, "until_.store(platform::kForever, std::memory_order_relaxed);", ""),
+    mistake("timer_seat", "who gives up the seat leaves its time", (SEAT, "place->store(platform::kForever, std::memory_order_relaxed);", "{}"),
             by="who_sleeps_until_a_timer_gets_work"),
     mistake("timer_seat", "all sleep as if somebody were awake", (SEAT, "is_anybody_awake && nearest <", "nearest <"), by="all_sleep"),
     mistake("timer_seat", "who is awake is relied upon for ever", (SEAT, "nearest + (is_late ? kHeldNs : 0)", "is_late ? platform::kForever : nearest")),

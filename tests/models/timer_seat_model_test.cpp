@@ -120,7 +120,7 @@ struct SeatWorld {
       if (woken_by == 0) return false;
       has_token = (woken_by & kToken) != 0;
     }
-    if (until[me] != kForever) seat.leave();
+    if (until[me] != kForever) seat.leave(until[me]);
     const bool claimed = !idle.leave(me, false);
     while (claimed && !has_token) {
       has_token = (take_tokens(me) & kToken) != 0;

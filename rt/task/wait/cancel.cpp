@@ -128,10 +128,10 @@ void tell_part(Worker* worker, CancelWalk& walk, const Account* only) noexcept {
 }
 
 void tell_members(const Runtime& runtime, Worker* worker, CancelWalk walk, Pace pace) noexcept {
-  while (walk.first != nullptr) {
+  do {
     tell_part(worker, walk, nullptr);
     if (walk.unpaid != 0 || walk.is_part()) worker = pause(runtime, worker, walk, pace);
-  }
+  } while (walk.first != nullptr);
 }
 
 namespace {
