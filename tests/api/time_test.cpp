@@ -275,7 +275,7 @@ TEST(time, a_task_that_wakes_up_may_recharge_others) {
 
 TEST(time, many_sleepers_with_one_time) {
   run_in(with_workers(2), [] {
-    constexpr int kSleepers = kIsWatched ? 500 : 20'000;
+    constexpr int kSleepers = kIsWatched ? 500 : 3000;
     static std::atomic<int> awake;
     awake.store(0);
     static std::uint64_t until;
@@ -297,7 +297,7 @@ TEST(time, many_sleepers_with_one_time) {
 TEST(time, a_flood_of_timeouts_that_are_met) {
   for (unsigned workers : {1u, 2u, 4u})
     run_in(with_workers(workers), [] {
-      constexpr int kPairs = 8, kRounds = kIsWatched ? 200 : 2000;
+      constexpr int kPairs = 8, kRounds = kIsWatched ? 100 : 300;
       static janus_task pairs[kPairs];
       auto parker = [](void*) -> std::int64_t {
         int got = 0;
@@ -365,7 +365,7 @@ TEST(time, a_receive_or_send_ends_when_its_time_has_passed) {
 TEST(time, messages_are_neither_lost_nor_doubled_by_timeouts) {
   for (unsigned workers : {1u, 2u, 4u})
     run_in(with_workers(workers), [] {
-      constexpr int kMessages = kIsWatched ? 500 : 5000;
+      constexpr int kMessages = kIsWatched ? 300 : 1000;
       janus_channel* const channel = janus_channel_create(sizeof(std::uint64_t), 0);
       static std::atomic<std::uint64_t> sent, received;
       sent.store(0), received.store(0);
@@ -566,7 +566,7 @@ TEST(time, a_nursery_that_ends_before_its_deadline_has_none_any_more) {
 TEST(time, a_deadline_ends_many_waits) {
   for (unsigned workers : {1u, 2u})
     run_in(with_workers(workers), [] {
-      constexpr int kTasks = kIsWatched ? 500 : 5000;
+      constexpr int kTasks = kIsWatched ? 500 : 2000;
       const std::uint64_t deadline_ns = janus_now_ns() + 30 * kMs;
       janus_nursery* const nursery = open_until(deadline_ns);
       static std::atomic<int> told;
