@@ -24,6 +24,7 @@ WORKLOADS = {
     "channel": (5000, "ns"), "channel_16": (5000, "ns"), "channel_64": (5000, "ns"), "wake": (50, "p50 p99 others_percent"), "steal": (10000, "ns"), "deque": (20000, "ns"),
     "ring": (1000, "ns"), "lazy_spawn": (20000, "ns"), "forkjoin": (15, "ns"),
     "first_touch": (1000, "ns guard bytes teardown"), "guard": (1000, "ns single"), "futex_wake": (50, "p50 p99"),
+    "futex_timeout": (100, "p50 p99"), "deadline": (100, "ns"), "late": (1300, "p50 p99"),
     "alloc": (20000, "ns"), "alloc_batch": (20000, "ns"), "alloc_mixed": (20000, "ns"), "alloc_elsewhere": (20000, "ns"),
     "round_trip": (5000, "ns"), "heavy_fence": (1000, "ns"),
 }

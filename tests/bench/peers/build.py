@@ -174,5 +174,5 @@ PEERS = [
 LIMITS = [
     Limits("limits", ("gcc", "libc6-dev"), "gcc",
            {"switch": ONE, "ring": ONE, "lazy_spawn": ONE, "forkjoin": ONE, "first_touch": ONE, "guard": ONE, "steal": ONE,
-            "deque": ONE, "heavy_fence": BOTH, "futex_wake": TWO, "round_trip": TWO}),
+            "deque": ONE, "heavy_fence": BOTH, "futex_wake": TWO, "futex_timeout": ONE, "round_trip": TWO}),
 ]
