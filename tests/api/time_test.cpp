@@ -8,6 +8,17 @@ namespace {
 
 constexpr std::uint64_t kMs = 1'000'000;
 
+struct Sleeper {
+  std::uint64_t ns = kMs;
+  std::atomic<bool> has_woken{false};
+
+  void operator()() {
+    CHECK_EQ(janus_sleep_ns(ns), 0);
+    has_woken.store(true);
+  }
+  bool is_asleep() const { return !has_woken.load(std::memory_order_relaxed); }
+};
+
 }  // namespace
 
 TEST(time, a_sleep_lasts_its_time) {
@@ -77,14 +88,10 @@ TEST(time, sleepers_wake_up_in_order) {
 TEST(time, a_worker_that_computes_wakes_its_sleepers) {
   for (unsigned workers : {1u, 2u})
     run_in(with_workers(workers), [] {
-      std::atomic<bool> has_woken{false};
-      auto sleeper = [&] {
-        CHECK_EQ(janus_sleep_ns(kMs), 0);
-        has_woken.store(true);
-      };
+      Sleeper sleeper;
       Scope scope;
       scope.go(sleeper);
-      while (!has_woken.load(std::memory_order_relaxed)) janus_yield_check(1);
+      while (sleeper.is_asleep()) janus_yield_check(1);
       CHECK_EQ(scope.end(), 0);
     });
 }
@@ -92,11 +99,7 @@ TEST(time, a_worker_that_computes_wakes_its_sleepers) {
 TEST(time, tasks_that_only_exchange_messages_let_sleepers_wake_up) {
   for (unsigned workers : {1u, 2u})
     run_in(with_workers(workers), [] {
-      std::atomic<bool> has_woken{false};
-      auto sleeper = [&] {
-        CHECK_EQ(janus_sleep_ns(kMs), 0);
-        has_woken.store(true);
-      };
+      Sleeper sleeper;
       janus_channel *there = janus_channel_create(8, 0), *back = janus_channel_create(8, 0);
       auto echo = [&] {
         for (std::uint64_t ball; janus_channel_recv(there, &ball) == 0;) CHECK_EQ(janus_channel_send(back, &ball), 0);
@@ -105,7 +108,7 @@ TEST(time, tasks_that_only_exchange_messages_let_sleepers_wake_up) {
       scope.go(sleeper);
       scope.go(echo);
       std::uint64_t ball = 0;
-      while (!has_woken.load(std::memory_order_relaxed)) {
+      while (sleeper.is_asleep()) {
         CHECK_EQ(janus_channel_send(there, &ball), 0);
         CHECK_EQ(janus_channel_recv(back, &ball), 0);
       }
@@ -119,13 +122,9 @@ TEST(time, tasks_that_only_exchange_messages_let_sleepers_wake_up) {
 TEST(time, tasks_that_only_yield_let_sleepers_wake_up) {
   for (unsigned workers : {1u, 2u})
     run_in(with_workers(workers), [] {
-      std::atomic<bool> has_woken{false};
-      auto sleeper = [&] {
-        CHECK_EQ(janus_sleep_ns(kMs), 0);
-        has_woken.store(true);
-      };
+      Sleeper sleeper;
       auto yielder = [&] {
-        while (!has_woken.load(std::memory_order_relaxed)) janus_yield();
+        while (sleeper.is_asleep()) janus_yield();
       };
       Scope scope;
       scope.go(sleeper);
@@ -139,13 +138,9 @@ TEST(time, tasks_that_only_yield_let_sleepers_wake_up) {
 TEST(time, a_cage_that_computes_lets_sleepers_of_others_wake_up) {
   for (unsigned workers : {1u, 2u})
     run_in(with_workers(workers), [] {
-      std::atomic<bool> has_woken{false};
-      auto sleeper = [&] {
-        CHECK_EQ(janus_sleep_ns(kMs), 0);
-        has_woken.store(true);
-      };
+      Sleeper sleeper;
       auto computer = [&] {
-        while (!has_woken.load(std::memory_order_relaxed)) janus_yield_check(1);
+        while (sleeper.is_asleep()) janus_yield_check(1);
       };
       Scope first(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, budget_of(4'000'000'000));
       Scope second(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, budget_of(1'000'000));
@@ -161,15 +156,11 @@ TEST(time, a_cage_that_computes_lets_sleepers_of_others_wake_up) {
 TEST(time, a_sleeper_wakes_up_although_its_worker_is_held) {
   for (int round = 0; round < 20; ++round)
     run_in(with_workers(2), [] {
-      std::atomic<bool> has_woken{false};
-      auto sleeper = [&] {
-        CHECK_EQ(janus_sleep_ns(3 * kMs), 0);
-        has_woken.store(true);
-      };
+      Sleeper sleeper{3 * kMs};
       Scope scope;
       scope.go(sleeper);
       janus_yield();
-      while (!has_woken.load(std::memory_order_relaxed)) __builtin_ia32_pause();
+      while (sleeper.is_asleep()) __builtin_ia32_pause();
       CHECK_EQ(scope.end(), 0);
     });
 }
