@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/nursery.cpp — nurseries by handle.
-#include "rt/abi/entry/budget_convert.h"
+// rt/abi/nursery.cpp — nurseries by handle. Those are opened, and tasks spawned in them, in open_nursery.cpp.
 #include "rt/abi/entry/entry.h"
-#include "rt/abi/entry/runtime_table.h"
 #include "rt/abi/general_calls.h"
-#include "rt/abi/start/global_runtime_life.h"
 #include "rt/base/order_hooks.h"
-#include "rt/task/account/exhaustion.h"
-#include "rt/task/account/name.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/nurseries/open.h"
 #include "rt/task/nurseries/result.h"
-#include "rt/task/nurseries/spawn.h"
-#include "rt/task/report/runtime_text.h"
 #include "rt/task/run/await.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/children.h"

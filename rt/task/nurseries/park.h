@@ -6,7 +6,8 @@
 
 namespace janus {
 
-// Waits for the token and takes it: 0; kErrorTimeout if the task's deadline passes first, or another error; -1: the task is cancelled, and the token stays.
+// Waits for the token and takes it: 0; kErrorTimeout if the task's deadline passes first, or another error; -1: the task
+// is cancelled, and the token stays.
 int park(Task& task) noexcept;
 // Takes the token if there is one, also in a cancelled task.
 [[nodiscard]] bool try_park(Task& task) noexcept;
