@@ -229,22 +229,11 @@ Nursery* open_fork_fast(Worker& worker, Task& owner, RunFrame& frame) noexcept {
   return nursery;
 }
 
-namespace {
-
-// Not cold: gcc would lay out what follows its callers' calls as cold, too.
-[[gnu::noinline]] void give_record_slow(Worker& worker, Nursery& nursery) noexcept {
-  runtime_of(worker).nurseries.give(&worker.nurseries, &nursery);
-}
-
-}  // namespace
-
 void recycle(Worker& worker, Nursery& nursery) noexcept {
   nursery.alive.store(0, std::memory_order_relaxed);
   JANUS_ASSERT(is_zeroed_when_free(nursery));
   worker.counters.nurseries_ended.add();
-  if (Slab::has_room(worker.nurseries)) [[likely]]
-    return Slab::give_hot(worker.nurseries, &nursery);
-  give_record_slow(worker, nursery);
+  give_record<&Runtime::nurseries, &Worker::nurseries>(worker, &nursery);
 }
 
 namespace {

@@ -231,18 +231,11 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
          arch::cmp_relaxed(task.flags, 0);
 }
 
-// Not cold: gcc would lay out what follows its callers' calls as cold, too.
-[[gnu::noinline]] void give_record_slow(Worker& worker, Task& task) noexcept {
-  runtime_of(worker).tasks.give(&worker.tasks, &task);
-}
-
 // Fast path of finish(): nothing to clean up. The caller updates the counters.
 [[gnu::always_inline]] inline void finish_plain(Worker& worker, Task& task) noexcept {
   task.frame = nullptr;
   JANUS_ASSERT(is_zeroed_when_free(task));
-  if (Slab::has_room(worker.tasks)) [[likely]]
-    return Slab::give_hot(worker.tasks, &task);
-  give_record_slow(worker, task);
+  give_record<&Runtime::tasks, &Worker::tasks>(worker, &task);
 }
 
 // Runs a task from its start to its end. `worker`: the calling one, before and afterwards. `outer_frame`: the frame of

@@ -32,6 +32,19 @@ void refund_spawn(Nursery& nursery, Account* account, std::uint8_t stack_class) 
 // The bytes charged for a task below an explicit budget: of its record and its stack.
 [[nodiscard]] std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept;
 
+// Not cold: gcc would lay out what follows its callers' calls as cold, too.
+template <auto kSlab, auto kCache>
+[[gnu::noinline]] void give_record_beyond_cache(Worker& worker, void* record) noexcept {
+  (runtime_of(worker).*kSlab).give(&(worker.*kCache), record);
+}
+// Gives the record of a task or nursery that is zeroed-when-free back to its slab: mostly to the worker's cache.
+template <auto kSlab, auto kCache>
+[[gnu::always_inline]] inline void give_record(Worker& worker, void* record) noexcept {
+  if (Slab::has_room(worker.*kCache)) [[likely]]
+    return Slab::give_hot(worker.*kCache, record);
+  give_record_beyond_cache<kSlab, kCache>(worker, record);
+}
+
 // Whether an explicit budget is between the task and the root account, other than the budget of the whole runtime
 // (root_budget).
 [[nodiscard]] bool is_below_explicit_budget(const Task& task) noexcept;
