@@ -14,10 +14,14 @@ using namespace janus;
 
 namespace {
 
-// The time `ns` from now; so far away that the clock does not reach it: never.
-std::uint64_t after(const Caller& me, std::uint64_t ns) noexcept {
+struct Limit {
+  std::uint64_t at, now_ns;
+};
+
+// `ns` from now; so far away that the clock does not reach it: never.
+Limit after(const Caller& me, std::uint64_t ns) noexcept {
   const std::uint64_t now_ns = me.worker->scheduler->now_ns();
-  return ns < platform::kForever - now_ns ? now_ns + ns : platform::kForever;
+  return {ns < platform::kForever - now_ns ? now_ns + ns : platform::kForever, now_ns};
 }
 
 }  // namespace
@@ -28,21 +32,22 @@ int janus_sleep_ns(uint64_t ns) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   if (ns == 0) return yield<Path::kGeneral>(*me.worker, *me.task);
-  return sleep_until(*me.task, after(me, ns));
+  const Limit limit = after(me, ns);
+  return sleep_until(*me.task, limit.at, limit.now_ns);
 }
 
 int janus_sleep_until(uint64_t deadline_ns) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
-  return sleep_until(*me.task, deadline_ns != 0 ? deadline_ns : platform::kForever);
+  return sleep_until(*me.task, deadline_ns != 0 ? deadline_ns : platform::kForever, 0);
 }
 
 int janus_park(int64_t timeout_ns) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   if (timeout_ns == 0) return try_park(*me.task) ? 0 : JANUS_E_TIMEOUT;
-  const Deadline deadline(*me.task,
-                          timeout_ns < 0 ? platform::kForever : after(me, static_cast<std::uint64_t>(timeout_ns)));
+  const Limit limit = timeout_ns < 0 ? Limit{platform::kForever, 0} : after(me, static_cast<std::uint64_t>(timeout_ns));
+  const Deadline deadline(*me.task, limit.at, limit.now_ns);
   return park(*me.task);
 }
 

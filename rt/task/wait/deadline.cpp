@@ -9,8 +9,11 @@
 
 namespace janus {
 
-Deadline::Deadline(Task& task, std::uint64_t limit) noexcept
-    : DeadlineActions{publish_stop_of, has_passed_of}, Timer{nullptr, nullptr, limit, false}, task_(task) {
+Deadline::Deadline(Task& task, std::uint64_t limit, std::uint64_t now_ns) noexcept
+    : DeadlineActions{publish_stop_of, has_passed_of},
+      Timer{nullptr, nullptr, limit, false},
+      task_(task),
+      now_ns_(now_ns) {
   JANUS_ASSERT(!task.is_marked(TaskMarks::kHasDeadline));
   if (limit == platform::kForever) return;
   task.mark(TaskMarks::kHasDeadline);
@@ -27,10 +30,10 @@ void Deadline::end() noexcept {
 bool Deadline::has_passed_of(Task& task) noexcept {
   Deadline& self = of(task);
   if (self.where_ != nullptr) return self.has_fired_.load(std::memory_order_relaxed);
-  const bool is_first = self.now_ns_ == 0;
-  self.now_ns_ = current_worker().scheduler->now_ns();
+  if (self.now_ns_ == 0) self.now_ns_ = current_worker().scheduler->now_ns();
   if (self.at <= self.now_ns_) return true;
-  if (is_first) take_fuel_unchecked(current_worker(), price::kTimer);
+  if (!self.is_paid_) take_fuel_unchecked(current_worker(), price::kTimer);
+  self.is_paid_ = true;
   return false;
 }
 

@@ -17,8 +17,9 @@ namespace janus {
 // that makes no deadline is linked without timers.
 class Deadline : public DeadlineActions, Timer {
  public:
-  // `at`: now_ns() of the scheduler; platform::kForever: none.
-  Deadline(Task& task, std::uint64_t at) noexcept;
+  // `at`: a time of now_ns() of the scheduler; platform::kForever: none. `now_ns`: an earlier time that it has just told,
+  // or 0.
+  Deadline(Task& task, std::uint64_t at, std::uint64_t now_ns = 0) noexcept;
   ~Deadline() { end(); }
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;
@@ -43,7 +44,8 @@ class Deadline : public DeadlineActions, Timer {
 
   Task& task_;
   WorkerTimers* where_ = nullptr;  // once armed
-  std::uint64_t now_ns_ = 0;       // when it was found not to have passed
+  std::uint64_t now_ns_;           // when it had not passed yet; 0: not known
+  bool is_paid_ = false;           // for the timer
   bool is_nearest_ = false;        // under the lock of where_
   std::atomic<bool> has_fired_{false};
 };

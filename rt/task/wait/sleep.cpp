@@ -18,8 +18,8 @@ struct AwaitedTime : AwaitedUnlocked {
 
 }  // namespace
 
-int sleep_until(Task& task, std::uint64_t at) noexcept {
-  Deadline deadline(task, at);
+int sleep_until(Task& task, std::uint64_t at, std::uint64_t now_ns) noexcept {
+  const Deadline deadline(task, at, now_ns);
   AwaitedTime time;
   const WaitEnd end = wait(task, time);
   return end == WaitEnd::kTimedOut ? 0 : result_of(end, task);

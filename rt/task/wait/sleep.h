@@ -8,7 +8,7 @@
 
 namespace janus {
 
-// `at`: now_ns() of the scheduler; platform::kForever: until a cancel. 0, kCancelledCode or kErrorNoMemory.
-[[nodiscard]] int sleep_until(Task& task, std::uint64_t at) noexcept;
+// `at`, `now_ns`: as for Deadline; platform::kForever: until a cancel. 0, kCancelledCode or kErrorNoMemory.
+[[nodiscard]] int sleep_until(Task& task, std::uint64_t at, std::uint64_t now_ns) noexcept;
 
 }  // namespace janus
