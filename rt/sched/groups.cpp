@@ -185,19 +185,32 @@ bool Groups::keeps_turn(std::uint32_t group, bool group_0_waits) noexcept {
   return is_least(group, group_0_waits, Equals::kAreBefore);
 }
 
+// A node that is empty has no claim to compensation for the time before. kGoesOn: nor has who comes after this turn.
+void Groups::catch_up(GroupNode& lowest, Clock clock) noexcept {
+  for (GroupNode* node = &lowest;;) {
+    GroupNode& circle = circle_of(*node);
+    const std::uint64_t counts = node->counts_in(circle);
+    if (clock == Clock::kGoesOn && counts > circle.clock) circle.clock = counts;
+    if (node->is_empty()) node->spent.store(counts, std::memory_order_relaxed);
+    if (&circle == &top_) return;
+    node = &circle;
+  }
+}
+
 void Groups::begin_turn(std::uint32_t group) noexcept {
   LockGuard guard(lock_);
   if (group == 0) return begin_turn_of_group_0();
   GroupNode& lowest = own_runnables_of(group);
-  for (GroupNode* node = &lowest;;) {
-    GroupNode& circle = circle_of(*node);
-    const std::uint64_t counts = node->counts_in(circle);
-    if (counts > circle.clock) circle.clock = counts;
-    if (node->is_empty()) node->spent.store(counts, std::memory_order_relaxed);
-    if (&circle == &top_) break;
-    node = &circle;
-  }
+  catch_up(lowest, Clock::kGoesOn);
   spend_on_path(lowest, 1);
+}
+
+void Groups::spend_outside_turn(std::uint32_t group, std::uint64_t amount) noexcept {
+  JANUS_ASSERT(group != 0);
+  LockGuard guard(lock_);
+  GroupNode& lowest = own_runnables_of(group);
+  catch_up(lowest, Clock::kStays);
+  spend_on_path(lowest, amount);
 }
 
 void Groups::spend(std::uint32_t group, std::uint64_t amount) noexcept {

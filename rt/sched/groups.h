@@ -91,6 +91,8 @@ class Groups {
   void begin_turn(std::uint32_t group) noexcept;
   // Charges `group` with the cost of its turn.
   void spend(std::uint32_t group, std::uint64_t amount) noexcept;
+  // The same for something that was done outside the group's turn: it may have nothing queued.
+  void spend_outside_turn(std::uint32_t group, std::uint64_t amount) noexcept;
 
   // Any thread. Moves up to `most` runnables, and at most half of those queued, rounded up, to `out`, in the order of
   // their turns; returns how many. Takes none of group 0.
@@ -110,7 +112,9 @@ class Groups {
   GroupNode& circle_of(const GroupNode& member) noexcept;
   GroupNode& own_runnables_of(std::uint32_t group) noexcept { return table_->of(worker_, group).own_runnables; }
   bool is_least(std::uint32_t group, bool group_0_waits, Equals equals) noexcept;
+  enum class Clock : std::uint8_t { kGoesOn, kStays };
   void spend_on_path(GroupNode& node, std::uint64_t amount) noexcept;
+  void catch_up(GroupNode& lowest, Clock clock) noexcept;
   bool lacks(const Groups& other, const GroupNode* theirs, const GroupNode* mine) noexcept;
   Runnable* take_from(GroupNode& member) noexcept;
   Runnable* pop_runnable_of(GroupNode& lowest) noexcept;

@@ -100,6 +100,14 @@ class Scheduler {
   static void begin_slice_of_group(Worker& worker, std::uint32_t group) noexcept {
     if (worker.turn_of != group) worker.scheduler->dispatcher_.turn_meter().change(worker, group);
   }
+  // The clock of turns.
+  static std::uint64_t turn_clock(const Worker& worker) noexcept {
+    return worker.scheduler->dispatcher_.turn_meter().clock(worker);
+  }
+  // Charges `group`, unless it is 0, for what `worker` has done for it since `began`, outside its turn. Returns the time.
+  static std::uint64_t charge_outside_turn(Worker& worker, std::uint32_t group, std::uint64_t began) noexcept {
+    return worker.scheduler->dispatcher_.turn_meter().charge_outside_turn(worker, group, began);
+  }
   // Any thread. Queues `runnable` in the injector.
   void inject(Runnable* runnable) noexcept;
 

@@ -75,6 +75,14 @@ void TurnMeter::begin(Worker& worker, std::uint32_t group) noexcept {
   worker.may_hide_group_0 = !worker.ready.is_empty();
 }
 
+std::uint64_t TurnMeter::charge_outside_turn(Worker& worker, std::uint32_t group, std::uint64_t began) const noexcept {
+  const std::uint64_t now = clock(worker);
+  if (group == 0 || now <= began) return now;
+  worker.groups.spend_outside_turn(group, at_most(kCertainTurn, now - began));
+  worker.turn_began += now - began;
+  return now;
+}
+
 [[gnu::noinline]] void TurnMeter::change(Worker& worker, std::uint32_t group) noexcept {
   if (group == 0 && !worker.has_other_groups()) return;
   end(worker);

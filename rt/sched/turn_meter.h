@@ -21,13 +21,17 @@ class TurnMeter {
   void begin(Worker& worker, std::uint32_t group) noexcept;
   // The turn goes over to `group`, unless there is only group 0.
   void change(Worker& worker, std::uint32_t group) noexcept;
+  // Charges `group`, unless it is 0, with the time since `began`, in which the worker did something for it outside its
+  // turn; whoever has the turn is not charged with it. Begins no turn, since that would end the claims of all that have
+  // spent less. Returns the time.
+  std::uint64_t charge_outside_turn(Worker& worker, std::uint32_t group, std::uint64_t began) const noexcept;
+  [[nodiscard]] std::uint64_t clock(const Worker& worker) const noexcept;
   // Makes the next dispatch, or Dispatcher::keeps_turn(), choose a group anew.
   static void end_early(Worker& worker) noexcept {
     if (worker.has_other_groups()) worker.until_fair = 0;
   }
 
  private:
-  [[nodiscard]] std::uint64_t clock(const Worker& worker) const noexcept;
   void start(Worker& worker, std::uint64_t now) const noexcept;
   static std::uint64_t time_of_long_turn(Worker& worker, std::uint64_t now, std::uint64_t seems) noexcept;
 

@@ -238,6 +238,45 @@ TEST(groups, a_turn_that_begins_counts_for_its_group_and_for_no_other) {
   CHECK(mine.is_due(1, true));
 }
 
+// Much is done for a group while others have the turn, then a little now and then: the others keep their claims.
+TEST(groups, what_is_done_outside_a_turn_takes_nothing_from_the_others) {
+  Turns turns;
+  turns.add(1);
+  turns.add(2);
+  for (std::uint32_t group : {0, 1, 2}) turns.push(runnables[group], group);
+  turns.groups[0].spend_outside_turn(1, 100'000);
+  int seen[3] = {};
+  for (int turn = 0; turn < 180; ++turn) {
+    Runnable* const runnable = turns.take();
+    ++seen[runnable->group];
+    turns.groups[0].spend(runnable->group, 1000);
+    turns.groups[0].spend_outside_turn(1, 1);
+    turns.push(*runnable);
+  }
+  CHECK_LE(seen[1], 1);
+  CHECK_LE(seen[0] - seen[2], 2);
+  CHECK_LE(seen[2] - seen[0], 2);
+}
+
+TEST(groups, what_is_done_for_a_group_with_nothing_ready_counts_from_now_on) {
+  Turns turns;
+  turns.add(1);
+  turns.add(2);
+  turns.push(runnables[2], 2);
+  for (int turn = 0; turn < 100; ++turn) {
+    turns.push(*turns.take());
+    turns.groups[0].spend(2, 1000);
+  }
+  turns.groups[0].spend_outside_turn(1, 10'000);  // not a part of what group 2 has been ahead
+  turns.push(runnables[1], 1);
+  for (int turn = 0; turn < 8; ++turn) {
+    Runnable* const runnable = turns.take();
+    CHECK(runnable->group == 2);
+    turns.groups[0].spend(2, 1000);
+    turns.push(*runnable);
+  }
+}
+
 // Any members, in any order: the circle gives the member that has spent least, and of equal ones the one that came
 // first.
 TEST(groups, the_next_turn_goes_to_the_group_that_has_spent_least) {

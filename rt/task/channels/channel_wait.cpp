@@ -76,22 +76,18 @@ unsigned wake_leaving(Worker* worker, Channel& channel, unsigned most) noexcept 
 [[gnu::noinline, gnu::cold]] void BadWaits::drop(Channel& channel, Direction direction) noexcept {
   List<ChannelWait>& queue = direction == Direction::kSend ? channel.senders : channel.receivers;
   ChannelWait& wait = *queue.pop_front();
+  const std::uint32_t group = wait.is_foreign ? 0 : wait.task->group;
   if (worker_ != nullptr) {
-    if (!wait.is_foreign) Scheduler::begin_slice_of_group(*worker_, wait.task->group);
+    if (dropped_ == 0) began_ = Scheduler::turn_clock(*worker_);
     // Without a worker of this runtime the faulting address is unknown; then `data` keeps the start of the memory.
     if (worker_->user_fault.has_address) wait.data = reinterpret_cast<void*>(worker_->user_fault.address);
   }
   complete_wait(worker_, wait, ChannelWait::Status::kBadMemory);
+  if (worker_ != nullptr) began_ = Scheduler::charge_outside_turn(*worker_, group, began_);
   dropped_ += 1 + channel.element_bytes / price::kBytesPerBadWait;
   if (dropped_ < price::kBadWaitsAtOnce) return;
   leaving_of(channel, direction).splice_back(queue);
   (void)wake_from(worker_, channel, direction, price::kLooksAtOnce);
-}
-
-[[gnu::noinline, gnu::cold]] void BadWaits::end() noexcept {
-  if (worker_ == nullptr) return;
-  const Task* const task = current_task(*worker_);
-  Scheduler::begin_slice_of_group(*worker_, task != nullptr ? task->group : 0);
 }
 
 namespace {

@@ -57,10 +57,6 @@ unsigned wake_leaving(Worker* worker, Channel& channel, unsigned most) noexcept;
 class BadWaits {
  public:
   explicit BadWaits(Worker* worker) noexcept : worker_(worker) {}
-  ~BadWaits() {
-    if (dropped_ != 0) [[unlikely]]
-      end();
-  }
   BadWaits(const BadWaits&) = delete;
   BadWaits& operator=(const BadWaits&) = delete;
 
@@ -69,10 +65,9 @@ class BadWaits {
   void drop(Channel& channel, Direction direction) noexcept;
 
  private:
-  void end() noexcept;
-
   Worker* const worker_;  // nullptr: the caller is not on a worker of the channel's runtime
   std::size_t dropped_ = 0;
+  std::uint64_t began_ = 0;  // since then the group of the waiter that is dropped next pays
 };
 
 // --- For the task that waits ---

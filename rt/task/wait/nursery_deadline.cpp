@@ -13,6 +13,14 @@
 
 namespace janus {
 
+namespace {
+
+std::uint32_t group_of(const Runtime& runtime, const Account& account) noexcept {
+  return &account == runtime.root_account ? 0 : account.index();
+}
+
+}  // namespace
+
 void set_deadline(Worker* worker, Nursery& nursery, std::uint64_t at) noexcept {
   IdleWorkers& idle = nursery.runtime->scheduler.idle_workers();
   const std::uint64_t now_ns = nursery.runtime->scheduler.now_ns();
@@ -37,7 +45,10 @@ void end_deadline(Nursery& nursery) noexcept {
 
 void fire_deadline(Worker& worker, NurseryTimer& timer) noexcept {
   Nursery& nursery = *timer.nursery;
+  const std::uint32_t group = group_of(runtime_of(worker), *nursery.account);
+  const std::uint64_t began = Scheduler::turn_clock(worker);
   CancelWalk walk = begin_cancel(&worker, nursery, Cause::kDeadline);
+  Scheduler::charge_outside_turn(worker, group, began);
   if (walk.first == nullptr) return;  // it has ended, or was cancelled before
   nursery.cancel_next = static_cast<Nursery*>(timer.where->rest);
   timer.where->rest = &nursery;
@@ -51,14 +62,11 @@ void go_on_cancelling(Worker& worker, void*& rest) noexcept {
   first.word.fetch_add(NurseryWord::kChild, std::memory_order_relaxed);
   Account& account = *first.account;
   Runtime& runtime = runtime_of(worker);
-  const bool is_of_cage = &account != runtime.root_account;
-  if (is_of_cage) Scheduler::begin_slice_of_group(worker, account.index());
+  const std::uint32_t group = group_of(runtime, account);
+  const std::uint64_t began = Scheduler::turn_clock(worker);
   tell_part(&worker, walk, &account);
-  if (is_of_cage) {
-    runtime.accounts.owe(&account, walk.unpaid);
-    const Task* const task = current_task(worker);
-    Scheduler::begin_slice_of_group(worker, task != nullptr ? task->group : 0);
-  }
+  Scheduler::charge_outside_turn(worker, group, began);
+  if (group != 0) runtime.accounts.owe(&account, walk.unpaid);
   release_pin(&worker, first);
   rest = walk.first;
 }

@@ -120,6 +120,27 @@ static int64_t guess_handles(void* unused) {
   return 0;
 }
 
+static int64_t sleep_for_1_ns(void* unused) {
+  (void)unused;
+  while (janus_yield_check(1) == 0 && janus_sleep_ns(1) == 0) {
+  }
+  return 0;
+}
+
+static int64_t open_with_deadline(void* unused) {
+  (void)unused;
+  while (janus_yield_check(1) == 0) {
+    const janus_nursery_options options = {.deadline_ns = janus_now_ns() + 1000};
+    janus_nursery* nursery = janus_nursery_open(NULL, &options);
+    if (nursery == NULL) continue;
+    const int is_told = janus_sleep_ns(2000);
+    janus_nursery_await(nursery, NULL);
+    janus_nursery_destroy(nursery);
+    if (is_told != 0) break;
+  }
+  return 0;
+}
+
 static int64_t call_the_system(void* unused) {
   (void)unused;
   while (janus_yield_check(1) == 0) janus_syscall(SYS_getpid);
@@ -317,6 +338,8 @@ static const struct attack {
     {"stack overflows", let_others_overflow, 0},
     {"blocks of 1 TiB", ask_for_too_much, 0},
     {"guessed handles", guess_handles, 0},
+    {"sleepers for 1 ns", sleep_for_1_ns, 1},
+    {"nurseries with deadlines", open_with_deadline, 1},
     {"system calls, none granted", call_the_system, 0},
     {"spinners in 1,000 cages of their own", spin_in_cages, 0},
     {"1,000 spinners with budgets of their own", spin_on_budgets, 0},
