@@ -2,7 +2,7 @@
 // rt/sched/groups.h — how a worker shares its time among groups. The layer above gives each runnable the number of a
 // group: 0 for the default group, and a number of its own for each group of runnables that together may take no more of
 // a worker than a single one does. A group may have groups below it, which then share its part of the worker.
-// docs/decisions/0141, 0323
+// docs/decisions/0141, 0323, 0331
 //
 //     beside group 0, on one worker:     0  A  B             a third each, while all have something to do
 //     A has runnables of its own and the groups C, D:       A's third: A  C  D, a ninth each

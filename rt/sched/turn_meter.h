@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/turn_meter.h — measures each group's turn on a worker while there are groups other than group 0: in time,
-// since budgets bound ops but not the time that they take; in deterministic mode in ops. docs/decisions/0187, 0241
+// since budgets bound ops but not the time that they take; in deterministic mode in ops.
+// docs/decisions/0187, 0241, 0331
 #pragma once
 
 #include <cstdint>
