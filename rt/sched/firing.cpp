@@ -6,26 +6,76 @@
 
 namespace janus {
 
-// Queues the runnables so that they run in the order of their timers: where nothing else is ready behind those that have
-// yielded, else before all others, on the deque, which is last in, first out. A look lets only a few fire; those that
-// are left wait for the next look.
+namespace {
+
+bool has_to_wait(const Worker& worker, const Runnable& runnable) noexcept {
+  return runnable.group != 0 && runnable.group != worker.turn_of;
+}
+
+// The groups of the timers that have fired. The clock is read once for all of them: it costs as much as to let one fire.
+class FiringBill {
+ public:
+  FiringBill(const TurnMeter& meter, const Worker& worker) noexcept : meter_(meter), began_(meter.clock(worker)) {}
+  void add(std::uint32_t group) noexcept {
+    groups_[count_++] = group;
+    is_any_caged_ |= group != 0;
+  }
+  // Charges each group with an equal part of the time for each of its timers.
+  void pay(Worker& worker) noexcept {
+    const unsigned count = count_;
+    count_ = 0;
+    if (!is_any_caged_) return;
+    const std::uint64_t now = meter_.clock(worker), each = now > began_ ? (now - began_) / count : 0;
+    for (unsigned first = 0, next = 0; first < count; first = next) {
+      while (next < count && groups_[next] == groups_[first]) ++next;
+      if (groups_[first] != 0) TurnMeter::spend_outside_turn(worker, groups_[first], each * (next - first));
+    }
+    is_any_caged_ = false;
+  }
+
+ private:
+  const TurnMeter& meter_;
+  const std::uint64_t began_;
+  unsigned count_ = 0;
+  bool is_any_caged_ = false;
+  std::uint32_t groups_[WorkerTimers::kMostAtOnce];
+};
+
+}  // namespace
+
+// A look lets only a few fire; those that are left wait for the next look.
 void IdleWorkers::fire(Worker& worker, WorkerTimers& whose, std::uint64_t now_ns) noexcept {
-  Runnable* ready[WorkerTimers::kMostAtOnce];
+  Runnable* ready[WorkerTimers::kMostAtOnce] = {};
   unsigned count = 0;
+  FiringBill bill(dispatcher_->turn_meter(), worker);
   whose.fire_some(
       now_ns,
       [&](Timer& timer) noexcept {
+        bill.add(timer.group);
         if (Runnable* const runnable = hooks::on_timer(worker, timer)) ready[count++] = runnable;
       },
-      [&](void*& rest) noexcept { hooks::go_on_firing(worker, rest); });
-  if (count == 0) return;
+      [&](void*& rest) noexcept {
+        bill.pay(worker);
+        hooks::go_on_firing(worker, rest);
+      });
+  queue_fired(worker, ready, count);
+  bill.pay(worker);
+  if (count != 0 && set_.has_sleeper()) wake_one_for(count > 1 ? Work::kFresh : Work::kWoken);
+}
+
+// Queues the runnables so that they run in the order of their timers: where nothing else is ready behind those that have
+// yielded, else before all others, on the deque, which is last in, first out. Those of a group that has not the turn wait
+// for it in their group's queue.
+void IdleWorkers::queue_fired(Worker& worker, Runnable* const* ready, unsigned count) noexcept {
   if (!dispatcher_->has_ready(worker)) {
     for (unsigned i = 0; i < count; ++i) dispatcher_->queue(worker, ready[i]);
   } else {
+    for (unsigned i = 0; i < count; ++i)
+      if (has_to_wait(worker, *ready[i])) dispatcher_->queue(worker, ready[i]);
     for (unsigned i = count; i-- != 0;)
-      if (!worker.ready.push(Entry::woken(ready[i]))) dispatcher_->injector().push(ready[i]);
+      if (!has_to_wait(worker, *ready[i]) && !worker.ready.push(Entry::woken(ready[i])))
+        dispatcher_->injector().push(ready[i]);
   }
-  if (set_.has_sleeper()) wake_one_for(count > 1 ? Work::kFresh : Work::kWoken);
 }
 
 void IdleWorkers::fire_due(Worker& worker, Timers::Whose whose) noexcept {

@@ -27,6 +27,7 @@ void set_deadline(Worker* worker, Nursery& nursery, std::uint64_t at) noexcept {
   if (at <= now_ns) return cancel_nursery(worker, nursery, Cause::kDeadline, Pace::kAtOnce);  // it has no members yet
   const Worker& whose = worker != nullptr ? *worker : *nursery.runtime->scheduler.worker(0);
   WorkerTimers& where = idle.timers().of(whose);
+  nursery.timer.group = group_of(*nursery.runtime, *nursery.account);
   nursery.timer.is_of_nursery = true;
   nursery.timer.nursery = &nursery;
   nursery.timer.where = &where;
@@ -45,10 +46,7 @@ void end_deadline(Nursery& nursery) noexcept {
 
 void fire_deadline(Worker& worker, NurseryTimer& timer) noexcept {
   Nursery& nursery = *timer.nursery;
-  const std::uint32_t group = group_of(runtime_of(worker), *nursery.account);
-  const std::uint64_t began = Scheduler::turn_clock(worker);
   CancelWalk walk = begin_cancel(&worker, nursery, Cause::kDeadline);
-  Scheduler::charge_outside_turn(worker, group, began);
   if (walk.first == nullptr) return;  // it has ended, or was cancelled before
   nursery.cancel_next = static_cast<Nursery*>(timer.where->rest);
   timer.where->rest = &nursery;
