@@ -238,6 +238,8 @@ class Runtime:
             channel = read(task.waits_at, at['channel.bytes'])
             return (f"waits at channel {word_in(channel, at['channel.handle']):#x} ({word_in(channel, at['channel.count'])} of "
                     f"{word_in(channel, at['channel.capacity'])})")
+        if task.state == at['waits_for.select']:
+            return 'waits at several channels'
         if task.state == at['waits_for.token']:
             return 'is parked'
         if task.state == at['waits_for.budget']:

@@ -16,25 +16,31 @@ namespace janus {
 
 namespace {
 
-constexpr std::uint32_t secret_of_handle(std::uint64_t handle) noexcept {
-  return static_cast<std::uint32_t>(handle >> 32);
-}
-
 // The record at a handle's index, whatever channel it holds now; nullptr: there is no such record.
 [[gnu::always_inline]] inline Channel* record_of(Runtime* runtime, std::uint64_t handle) noexcept {
   return runtime != nullptr ? static_cast<Channel*>(runtime->channels.at(index_of_handle(handle))) : nullptr;
 }
 
-// Finds the channel that a user named. Fails for NULL, and for a channel that has ended.
-OrError<Channel*> check_channel(const Caller& me, const janus_channel* named) noexcept {
+}  // namespace
+
+OrError<Channel*> find_channel(const Caller& me, const janus_channel* named) noexcept {
   const std::uint64_t handle = word_of(named);
   if (handle == 0) return Failed{JANUS_E_INVALID};
   Channel* const channel = record_of(runtime_of_handle(me, handle), handle);
   const std::uint64_t life = channel != nullptr ? channel->life.load(std::memory_order_acquire) : 0;
-  if (secret_of_handle(handle) == 0 || Channel::secret_of(life) != secret_of_handle(handle))
-    return refuse_handle(me, "channel", handle);
+  if (secret_of_handle(handle) == 0 || Channel::secret_of(life) != secret_of_handle(handle)) return Failed{kNoHandle};
   if (Channel::references_of(life) == 0) return Failed{JANUS_E_STALE};
   return channel;
+}
+
+namespace {
+
+// As find_channel(), but refuses what is no handle.
+OrError<Channel*> check_channel(const Caller& me, const janus_channel* named) noexcept {
+  const OrError<Channel*> found = find_channel(me, named);
+  if (found.error == kNoHandle) [[unlikely]]
+    return refuse_handle(me, "channel", word_of(named));
+  return found;
 }
 
 // Adds to an error of check_channel() the reason that janus_last_error_text shows.
@@ -51,10 +57,9 @@ OrError<Channel*> check_channel(const Caller& me, const janus_channel* named) no
   return arch::cmp_relaxed(channel->handle, handle) ? channel : nullptr;
 }
 
-// Charges the channel_op and the ops for an element of `bytes`; the entry has charged the op of the call. A task may
-// have to wait for them, and may change workers. A cancelled task may still call functions that never wait (`may_wait`
-// false); its grace pays.
-int pay(Caller& me, std::size_t bytes, bool may_wait) noexcept {
+}  // namespace
+
+int pay_for_transfer(Caller& me, std::size_t bytes, bool may_wait) noexcept {
   if (me.task == nullptr) return 0;
   me.worker->counters.channel_ops.add();
   const int answer = charge(*me.task, Component::kChannelOps, 1);
@@ -65,7 +70,9 @@ int pay(Caller& me, std::size_t bytes, bool may_wait) noexcept {
   return may_wait && sees_cancel(*me.task) ? JANUS_CANCELLED : 0;
 }
 
-// As pay(), with the op of the call. False: the account has too little, and nothing has changed. Precondition:
+namespace {
+
+// As pay_for_transfer(), with the op of the call. False: the account has too little, and nothing has changed. Precondition:
 // goes_fast(), which has checked the fuel.
 template <bool kIsCaged>
 bool pay_fast(Worker& worker, const Task& task) noexcept {
@@ -101,7 +108,7 @@ int transfer(Caller me, Task* waiter, janus_channel* named, Element element,
              Transfer<Element> send_or_receive) noexcept {
   OrError<Channel*> found = check_channel(me, named);
   if (!found) return found.error;
-  const int answer = pay(me, found.value->element_bytes, waiter != nullptr);
+  const int answer = pay_for_transfer(me, found.value->element_bytes, waiter != nullptr);
   if (answer != 0) return answer;
   found = check_channel(me, named);
   if (!found) return found.error;

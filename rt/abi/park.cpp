@@ -3,6 +3,7 @@
 // linked without timers.
 #include "rt/task/nurseries/park.h"
 #include "rt/abi/entry/entry.h"
+#include "rt/abi/entry/limit.h"
 #include "rt/abi/entry/runtime_of_handle.h"
 #include "rt/task/account/charge.h"
 #include "rt/task/nurseries/handle.h"
@@ -11,20 +12,6 @@
 #include "rt/task/wait/sleep.h"
 
 using namespace janus;
-
-namespace {
-
-struct Limit {
-  std::uint64_t at, now_ns;
-};
-
-// `ns` from now; so far away that the clock does not reach it: never.
-Limit after(const Caller& me, std::uint64_t ns) noexcept {
-  const std::uint64_t now_ns = me.worker->scheduler->now_ns();
-  return {ns < platform::kForever - now_ns ? now_ns + ns : platform::kForever, now_ns};
-}
-
-}  // namespace
 
 extern "C" {
 
@@ -39,14 +26,14 @@ int janus_sleep_ns(uint64_t ns) {
 int janus_sleep_until(uint64_t deadline_ns) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
-  return sleep_until(*me.task, deadline_ns != 0 ? deadline_ns : platform::kForever, 0);
+  return sleep_until(*me.task, limit_at(deadline_ns), 0);
 }
 
 int janus_park(int64_t timeout_ns) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   if (timeout_ns == 0) return try_park(*me.task) ? 0 : JANUS_E_TIMEOUT;
-  const Limit limit = timeout_ns < 0 ? Limit{platform::kForever, 0} : after(me, static_cast<std::uint64_t>(timeout_ns));
+  const Limit limit = limit_after(me, timeout_ns);
   const Deadline deadline(*me.task, limit.at, limit.now_ns);
   return park(*me.task);
 }

@@ -16,9 +16,6 @@ int unsupported_in_task() noexcept {
 
 extern "C" {
 
-int janus_select(janus_select_case*, size_t, int64_t) {
-  return unsupported_in_task();
-}
 int64_t janus_blocking(janus_task_fn, void*) {
   return unsupported_in_task();
 }

@@ -2,6 +2,7 @@
 // rt/abi/until.cpp — calls that wait until a time at most. Each is the call without a deadline, made by a task that has
 // one; so whatever that call waits for ends in time. docs/decisions/0330
 #include "rt/abi/entry/entry.h"
+#include "rt/abi/entry/limit.h"
 #include "rt/abi/general_calls.h"
 #include "rt/task/wait/deadline.h"
 
@@ -9,16 +10,12 @@ using namespace janus;
 
 namespace {
 
-std::uint64_t limit_of(std::uint64_t deadline_ns) noexcept {
-  return deadline_ns != 0 ? deadline_ns : platform::kForever;
-}
-
 // The call charges for itself, and answers threads outside tasks.
 template <typename Call>
 auto until(std::uint64_t deadline_ns, Call call) noexcept {
   const Caller me = enter_free();
   if (me.task == nullptr) return call();
-  const Deadline deadline(*me.task, limit_of(deadline_ns));
+  const Deadline deadline(*me.task, limit_at(deadline_ns));
   return call();
 }
 
@@ -39,7 +36,7 @@ int janus_channel_recv_until(janus_channel* channel, void* element, uint64_t dea
 }
 
 long janus_nursery_await_until(janus_nursery* nursery, janus_result* result, uint64_t deadline_ns) {
-  return until(deadline_ns, [&] { return await_in_general(nursery, result, limit_of(deadline_ns)); });
+  return until(deadline_ns, [&] { return await_in_general(nursery, result, limit_at(deadline_ns)); });
 }
 
 }  // extern "C"

@@ -17,6 +17,7 @@ enum class LockRank : std::uint8_t {
   kTask,          // Task::lock: the end of a task that has a handle
   kNursery,       // Nursery::lock: members that a cancel has to find, records, the outcome
   kChannel,       // Channel::lock, which is a BiasedLock
+  kSelection,     // Selection: which case a select takes; two of them in the order of their addresses
   kTimers,        // WorkerTimers::lock: the timers of one worker
   kLocalKeys,     // locals.cpp
   kGroupTable,    // GroupTable::growing_

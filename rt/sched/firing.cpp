@@ -12,33 +12,26 @@ bool has_to_wait(const Worker& worker, const Runnable& runnable) noexcept {
   return runnable.group != 0 && runnable.group != worker.turn_of;
 }
 
-// The groups of the timers that have fired. The clock is read once for all of them: it costs as much as to let one fire.
+// Charges the groups of the timers that fire. One clock reading serves all timers of one group that follow each other: it
+// costs as much as to let one fire.
 class FiringBill {
  public:
-  FiringBill(const TurnMeter& meter, const Worker& worker) noexcept : meter_(meter), began_(meter.clock(worker)) {}
-  void add(std::uint32_t group) noexcept {
-    groups_[count_++] = group;
-    is_any_caged_ |= group != 0;
+  FiringBill(const TurnMeter& meter, Worker& worker) noexcept
+      : meter_(meter), worker_(worker), began_(meter.clock(worker)) {}
+  void begin(std::uint32_t group) noexcept {
+    if (group != group_) pay();
+    group_ = group;
   }
-  // Charges each group with an equal part of the time for each of its timers.
-  void pay(Worker& worker) noexcept {
-    const unsigned count = count_;
-    count_ = 0;
-    if (!is_any_caged_) return;
-    const std::uint64_t now = meter_.clock(worker), each = now > began_ ? (now - began_) / count : 0;
-    for (unsigned first = 0, next = 0; first < count; first = next) {
-      while (next < count && groups_[next] == groups_[first]) ++next;
-      if (groups_[first] != 0) TurnMeter::spend_outside_turn(worker, groups_[first], each * (next - first));
-    }
-    is_any_caged_ = false;
+  void pay() noexcept {
+    if (group_ != 0) began_ = meter_.charge_outside_turn(worker_, group_, began_);
+    group_ = 0;
   }
 
  private:
   const TurnMeter& meter_;
-  const std::uint64_t began_;
-  unsigned count_ = 0;
-  bool is_any_caged_ = false;
-  std::uint32_t groups_[WorkerTimers::kMostAtOnce];
+  Worker& worker_;
+  std::uint64_t began_;
+  std::uint32_t group_ = 0;
 };
 
 }  // namespace
@@ -51,15 +44,15 @@ void IdleWorkers::fire(Worker& worker, WorkerTimers& whose, std::uint64_t now_ns
   whose.fire_some(
       now_ns,
       [&](Timer& timer) noexcept {
-        bill.add(timer.group);
+        bill.begin(timer.group);
         if (Runnable* const runnable = hooks::on_timer(worker, timer)) ready[count++] = runnable;
       },
       [&](void*& rest) noexcept {
-        bill.pay(worker);
+        bill.pay();
         hooks::go_on_firing(worker, rest);
       });
   queue_fired(worker, ready, count);
-  bill.pay(worker);
+  bill.pay();
   if (count != 0 && set_.has_sleeper()) wake_one_for(count > 1 ? Work::kFresh : Work::kWoken);
 }
 

@@ -25,7 +25,7 @@ namespace janus {
 struct Timer {
   Timer* next;
   Timer* previous;
-  std::uint64_t at;    // ns
+  std::uint64_t at;     // ns
   std::uint32_t group;  // which pays for the time that it takes to let it fire (rt/sched/groups.h)
   bool is_of_nursery;   // of the layer above: hooks::on_timer() tells its two kinds of timers by it
 

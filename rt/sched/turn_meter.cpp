@@ -77,13 +77,10 @@ void TurnMeter::begin(Worker& worker, std::uint32_t group) noexcept {
 
 std::uint64_t TurnMeter::charge_outside_turn(Worker& worker, std::uint32_t group, std::uint64_t began) const noexcept {
   const std::uint64_t now = clock(worker);
-  if (group != 0 && now > began) spend_outside_turn(worker, group, now - began);
+  if (group == 0 || now <= began) return now;
+  worker.groups.spend_outside_turn(group, at_most(kCertainTurn, now - began));
+  worker.turn_began += now - began;
   return now;
-}
-
-void TurnMeter::spend_outside_turn(Worker& worker, std::uint32_t group, std::uint64_t time) noexcept {
-  worker.groups.spend_outside_turn(group, at_most(kCertainTurn, time));
-  worker.turn_began += time;
 }
 
 [[gnu::noinline]] void TurnMeter::change(Worker& worker, std::uint32_t group) noexcept {

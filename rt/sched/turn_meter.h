@@ -26,8 +26,6 @@ class TurnMeter {
   // turn; whoever has the turn is not charged with it. Begins no turn, since that would end the claims of all that have
   // spent less. Returns the time.
   std::uint64_t charge_outside_turn(Worker& worker, std::uint32_t group, std::uint64_t began) const noexcept;
-  // The same for a time that is known.
-  static void spend_outside_turn(Worker& worker, std::uint32_t group, std::uint64_t time) noexcept;
   [[nodiscard]] std::uint64_t clock(const Worker& worker) const noexcept;
   // Makes the next dispatch, or Dispatcher::keeps_turn(), choose a group anew.
   static void end_early(Worker& worker) noexcept {

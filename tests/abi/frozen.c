@@ -301,6 +301,7 @@ int janus_channel_try_send(janus_channel* channel, const void* element);
 int janus_channel_try_recv(janus_channel* channel, void* element);
 int janus_channel_close(janus_channel* channel);
 int janus_select(janus_select_case* cases, size_t count, int64_t timeout_ns);
+int janus_select_until(janus_select_case* cases, size_t count, uint64_t deadline_ns);
 janus_budget janus_budget_get_current(void);
 int janus_budget_recharge(janus_budget amount);
 int janus_budget_grant64(janus_nursery* nursery, int component, uint64_t amount);

@@ -126,11 +126,12 @@ TASK_TEST(bad_input, null_results_and_stats_are_ignored) {
 // The functions listed in docs/abi.md under "Not in this release".
 TASK_TEST(bad_input, functions_of_a_later_release_answer_unsupported) {
   std::int64_t number = 5;
-  janus_select_case one = {nullptr, nullptr, JANUS_RECV, 0};
-  const std::int64_t answers[] = {
-      janus_select(&one, 1, 0), janus_blocking(return_number, &number),    janus_task_pin(),
-      janus_task_unpin(),       janus_safepoint_stop(nullptr, 1000000000), janus_safepoint_resume(nullptr),
-      janus_cap_revoke({12345})};
+  const std::int64_t answers[] = {janus_blocking(return_number, &number),
+                                  janus_task_pin(),
+                                  janus_task_unpin(),
+                                  janus_safepoint_stop(nullptr, 1000000000),
+                                  janus_safepoint_resume(nullptr),
+                                  janus_cap_revoke({12345})};
   for (const std::int64_t answer : answers) CHECK_EQ(answer, JANUS_E_UNSUPPORTED);
   CHECK_EQ(janus_cap_derive(janus_cap_root(nullptr), JANUS_CAP_SPAWN, {}).raw, 0u);
   CHECK_EQ(janus_last_error(), JANUS_E_UNSUPPORTED);

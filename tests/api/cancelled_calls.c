@@ -272,8 +272,22 @@ static int64_t scheduler_spawn(void) {
 static int64_t scheduler_yield(void) {
   return janus_scheduler_yield();
 }
+static janus_select_case one_case(void) {
+  const janus_select_case one = {channel, &word, JANUS_RECV, 0};
+  return one;
+}
 static int64_t select_one(void) {
-  return janus_select(0, 0, 0);
+  janus_select_case one = one_case();
+  return janus_select(&one, 1, -1);
+}
+static int64_t select_0(void) {
+  janus_select_case one = one_case();
+  const int64_t answer = janus_select(&one, 1, 0);
+  return answer == JANUS_E_TIMEOUT ? 0 : answer;
+}
+static int64_t select_until(void) {
+  janus_select_case one = one_case();
+  return janus_select_until(&one, 1, UINT64_MAX);
 }
 static int64_t sleep_ns(void) {
   return janus_sleep_ns(1);
@@ -421,6 +435,8 @@ static const call calls[] = {
     {"janus_scheduler_spawn", scheduler_spawn},
     {"janus_scheduler_yield", scheduler_yield},
     {"janus_select", select_one},
+    {"janus_select(0)", select_0},
+    {"janus_select_until", select_until},
     {"janus_sleep_ns", sleep_ns},
     {"janus_sleep_until", sleep_until},
     {"janus_strerror", text_of},

@@ -228,19 +228,4 @@ TASK_TEST(channel, its_memory_comes_back) {
   CHECK_LE(stats_of().bytes_in_use, before + 65536);
 }
 
-TASK_TEST(channel, select_takes_one_or_says_that_it_cannot) {
-  janus_channel* channels[2] = {janus_channel_create(sizeof(int), 1), janus_channel_create(sizeof(int), 1)};
-  int value = 5, got = 0;
-  janus_channel_send(channels[1], &value);
-  janus_select_case cases[3] = {
-      {channels[0], &got, JANUS_RECV, 0}, {channels[1], &got, JANUS_RECV, 0}, {nullptr, &got, JANUS_RECV, 0}};
-  const int taken = janus_select(cases, 3, 0);
-  CHECK(taken == 1 || taken == JANUS_E_UNSUPPORTED);
-  if (taken == 1) {
-    CHECK_EQ(got, 5);
-    CHECK_EQ(janus_select(cases, 3, 0), JANUS_E_TIMEOUT);
-  }
-  for (janus_channel* channel : channels) janus_channel_release(channel);
-}
-
 }  // namespace

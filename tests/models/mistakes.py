@@ -26,6 +26,7 @@ IDLE, PARKER = "rt/sched/idle.h", "rt/sched/parker.h"
 ACCOUNT, CACHE, CACHE_H = "rt/budget/account_words.cpp", "rt/budget/root_memory.cpp", "rt/budget/memory_cache.h"
 EXHAUSTION = "rt/task/account/exhaustion.cpp"
 WAIT = "rt/task/wait/wait.h"
+SELECTION = "rt/task/channels/selection.h"
 SEAT, TIMERS = "rt/sched/timer_seat.h", "rt/sched/worker_timers.h"
 ACCOUNT_H, ACCOUNTS_H, UNSERVED = "rt/budget/account.h", "rt/budget/accounts.h", "rt/budget/account_unserved.cpp"
 ACCOUNTS = [ACCOUNT, CACHE, "rt/budget/pool_charge.cpp", "rt/budget/accounts.cpp",
@@ -41,6 +42,7 @@ SOURCES = {
     "nursery": [],
     "account": [*ACCOUNTS, SPIN],
     "memory_cache": [*ACCOUNTS, SPIN],
+    "selection": [SPIN],
     "spinlock": [SPIN],
     "timer_seat": [SPIN],
     "worker_timers": ["rt/sched/timer_wheel.cpp", SPIN],
@@ -209,7 +211,7 @@ MISTAKES = [
             (ACCOUNT, "    if (account->left_[static_cast<unsigned>(Component::kOps)].load(std::memory_order_seq_cst) == 0) return;\n", "    return;\n")),
 
     mistake("budget_wait", "the lock is released before the task waits",
-            (WAIT, "      has_stack = block(\n          self, awaited.reason(), []", "      awaited.unlock(), has_stack = block(\n          self, awaited.reason(), []"),
+            (WAIT, "      end = block(\n          self, awaited.reason(), []", "      awaited.unlock(), end = block(\n          self, awaited.reason(), []"),
             (WAIT, "static_cast<T*>(it)->unlock();", "(void)it;"), by="a_recharge_from_outside_serves_a_wait_and_none_ends_before_it"),
     mistake("budget_wait", "a wait for a recharge from outside ends before its opener awaits",
             (EXHAUSTION, "if (owner == nullptr) return is_awaited || runtime.options.is_program;", "if (owner == nullptr) return true;"),
@@ -233,6 +235,19 @@ MISTAKES = [
     mistake("budget_wait", "a wait that ends does not let the next one look",
             (EXHAUSTION, "if (!others().is_empty()) runtime.accounts.list_unserved(account);", ";"),
             by="what_is_freed_is_offered_while_another_task_runs"),
+
+    mistake("selection", "the caller's own selection is not locked",
+            (SELECTION, "    first->lock_.lock();\n    if (second != nullptr) second->lock_.lock();", "    if (theirs != nullptr) theirs->lock_.lock();"),
+            (SELECTION, "    if (mine_ != nullptr) mine_->lock_.unlock();\n", "")),
+    mistake("selection", "the selection of the other side is not locked",
+            (SELECTION, "    first->lock_.lock();\n    if (second != nullptr) second->lock_.lock();", "    if (mine != nullptr) mine->lock_.lock();"),
+            (SELECTION, "    if (theirs_ != nullptr) theirs_->lock_.unlock();\n", "")),
+    mistake("selection", "the caller's own selection is locked first",
+            (SELECTION, "mine == nullptr || (theirs != nullptr && theirs < mine) ? theirs : mine;", "mine == nullptr ? theirs : mine;")),
+    mistake("selection", "a case is taken though another one is",
+            (SELECTION, "return theirs_ == nullptr || theirs_->is_open();", "return true;")),
+    mistake("selection", "the caller takes a case though another one is taken",
+            (SELECTION, "return mine_ == nullptr || mine_->is_open();", "return true;")),
 
     mistake("memory_cache", "no heavy fence", (CACHE, "  platform::heavy_fence();", "  ")),
     mistake("memory_cache", "a draw of more than there is is made first",

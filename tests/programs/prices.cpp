@@ -119,6 +119,11 @@ const Price prices[] = {
        janus_select_case one = {channel, element, JANUS_SEND, 0};
        janus_select(&one, 1, 0);
      }},
+    {"janus_select_until",
+     [] {
+       janus_select_case one = {channel, element, JANUS_RECV, 0};
+       janus_select_until(&one, 1, 1);
+     }},
     {"janus_channel_retain", [] { janus_channel_retain(channels[turn]); }},
     {"janus_channel_close", [] { janus_channel_close(channels[turn]); }},
     {"janus_channel_release", [] { janus_channel_release(channels[turn]); }},

@@ -23,7 +23,7 @@ struct DebuggerEntry {
 
 // The last entry has no name.
 struct DebuggerTable {
-  DebuggerEntry entries[97];
+  DebuggerEntry entries[98];
 };
 
 // Friend of the classes whose private fields are in the table.
@@ -84,6 +84,7 @@ struct DebuggerLayout {
 
         {"waits_for.channel", static_cast<unsigned>(waits_for(WaitReason::kChannel))},
         {"waits_for.foreign", static_cast<unsigned>(waits_for(WaitReason::kForeignChannel))},
+        {"waits_for.select", static_cast<unsigned>(waits_for(WaitReason::kSelect))},
         {"waits_for.token", static_cast<unsigned>(waits_for(WaitReason::kToken))},
         {"waits_for.budget", static_cast<unsigned>(waits_for(WaitReason::kBudget))},
         {"waits_for.task", static_cast<unsigned>(waits_for(WaitReason::kTask))},

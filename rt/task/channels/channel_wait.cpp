@@ -10,7 +10,28 @@
 
 namespace janus {
 
+namespace {
+
+// The other half of a transfer has taken the case, or has not: then its task, which is awake, finds another one.
+[[gnu::noinline]] void complete_case(Worker* worker, ChannelWait& wait, ChannelWait::Status status) noexcept {
+  wait.status.store(status, std::memory_order_relaxed);
+  (void)wake(wait.is_foreign ? nullptr : worker, *wait.task, WaitReason::kSelect);
+}
+
+// Ends a wait that was not served. One of a select whose selection is no longer open only learns why it left the queue.
+void end_unserved(Worker* worker, ChannelWait& wait, ChannelWait::Status why) noexcept {
+  if (Selection* const selection = selection_of(wait)) {
+    Claim claim(nullptr, selection);
+    if (claim.is_theirs_open())
+      claim.take_theirs(why == ChannelWait::Status::kLookAgain ? Selection::kAgain : case_of(wait));
+  }
+  complete_wait(worker, wait, why);
+}
+
+}  // namespace
+
 void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status) noexcept {
+  if (wait.is_select) return complete_case(worker, wait, status);
   Task& task = *wait.task;
   const bool is_foreign = wait.is_foreign;
   if (end_wait<Path::kGeneral>(wait, status))
@@ -61,7 +82,7 @@ unsigned wake_from(Worker* worker, Channel& channel, Direction direction, unsign
     scout.step();
     wait->is_sender = direction == Direction::kSend;
     wait->secret = Channel::secret_of(channel.life.load(std::memory_order_relaxed));
-    complete_wait(worker, *wait, channel.state == ChannelState::kClosed ? kClosed : kLookAgain);
+    end_unserved(worker, *wait, channel.state == ChannelState::kClosed ? kClosed : kLookAgain);
   }
   return woken;
 }
@@ -73,41 +94,45 @@ unsigned wake_leaving(Worker* worker, Channel& channel, unsigned most) noexcept 
   return senders + wake_from(worker, channel, Direction::kReceive, most - senders);
 }
 
-[[gnu::noinline, gnu::cold]] void BadWaits::drop(Channel& channel, Direction direction) noexcept {
+[[gnu::noinline, gnu::cold]] void BadWaits::drop(Channel& channel, Direction direction, ChannelWait& wait,
+                                                 ChannelWait::Status why) noexcept {
   List<ChannelWait>& queue = direction == Direction::kSend ? channel.senders : channel.receivers;
-  ChannelWait& wait = *queue.pop_front();
+  List<ChannelWait>::remove(&wait);
+  const bool is_bad = why == ChannelWait::Status::kBadMemory;
   const std::uint32_t group = wait.is_foreign ? 0 : wait.task->group;
   if (worker_ != nullptr) {
     if (dropped_ == 0) began_ = Scheduler::turn_clock(*worker_);
     // Without a worker of this runtime the faulting address is unknown; then `data` keeps the start of the memory.
-    if (worker_->user_fault.has_address) wait.data = reinterpret_cast<void*>(worker_->user_fault.address);
+    if (is_bad && worker_->user_fault.has_address) wait.data = reinterpret_cast<void*>(worker_->user_fault.address);
   }
-  complete_wait(worker_, wait, ChannelWait::Status::kBadMemory);
+  complete_wait(worker_, wait, why);
   if (worker_ != nullptr) began_ = Scheduler::charge_outside_turn(*worker_, group, began_);
-  dropped_ += 1 + channel.element_bytes / price::kBytesPerBadWait;
+  dropped_ += 1 + (is_bad ? channel.element_bytes / price::kBytesPerBadWait : 0);
   if (dropped_ < price::kBadWaitsAtOnce) return;
   leaving_of(channel, direction).splice_back(queue);
   (void)wake_from(worker_, channel, direction, price::kLooksAtOnce);
 }
 
-namespace {
-
-// Called by a task that was woken with kLookAgain: wakes some of the other waiters. If the channel's last reference is
-// gone already, it wakes none: release_channel() wakes them. The lock may then have been unlocked for good, hence
-// lock_as_guest().
-[[gnu::noinline, gnu::cold]] void wake_others(Channel& channel, std::uint32_t secret) noexcept {
+// If the channel's last reference is gone already, it wakes none: release_channel() wakes them. The lock may then have
+// been unlocked for good, hence lock_as_guest().
+void wake_others(Channel& channel, std::uint32_t secret) noexcept {
   LockOwner* const me = owner_in(channel, &current_worker());
   const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);
   if (channel.is_alive(secret)) (void)wake_leaving(worker_of(*channel.runtime), channel, price::kLooksAtOnce);
   channel.lock.unlock(me, hold);
 }
 
+void panic_for_bad_wait(Task& self, const void* data) noexcept {
+  take_fuel_unchecked(current_worker(), price::kBadWait);
+  panic_for_access(self, true, reinterpret_cast<std::uint64_t>(data));
+}
+
+namespace {
+
 // The result of a wait that is over. Called with no lock held.
 int result_of(Channel& channel, const ChannelWait& wait, ChannelWait::Status status) noexcept {
-  if (status == ChannelWait::Status::kBadMemory) [[unlikely]] {
-    take_fuel_unchecked(current_worker(), price::kBadWait);
-    panic_for_access(*wait.task, true, reinterpret_cast<std::uint64_t>(wait.data));
-  }
+  if (status == ChannelWait::Status::kBadMemory) [[unlikely]]
+    panic_for_bad_wait(*wait.task, wait.data);
   if (status == ChannelWait::Status::kLookAgain) [[unlikely]] {
     wake_others(channel, wait.secret);
     return kTryAgain;
@@ -148,7 +173,7 @@ struct AwaitedPartner : Awaited {
 
 int wait_at(Channel& channel, Task& self, List<ChannelWait>& queue, void* data, BiasedLock::Hold hold) noexcept {
   const bool is_foreign = owner_in(channel, &current_worker()) == nullptr;
-  ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, is_foreign, false, 0};
+  ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, is_foreign, false, false, 0};
   queue.push_back(&wait);
   return wait_locked(channel, self, wait, hold);
 }

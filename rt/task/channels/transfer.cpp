@@ -54,6 +54,41 @@ template <Path kPath>
   return copy_user_bytes(to, from, channel.element_bytes);
 }
 
+// --- A side that is a case of a select. On the fast path there is none: it leaves them to the general path ---
+
+struct NoClaim {
+  NoClaim(const Selection*, const Selection*) noexcept {}
+  static constexpr bool is_mine_open() noexcept { return true; }
+  static constexpr void take_mine(std::int32_t) noexcept {}
+  static constexpr void release() noexcept {}
+};
+template <Path kPath>
+using ClaimOn = std::conditional_t<kPath == Path::kFast, NoClaim, Claim>;
+
+Selection* selection_of_own(const SelectWait* mine) noexcept {
+  return mine != nullptr && mine->selection->may_queue ? mine->selection : nullptr;
+}
+std::int32_t case_of_own(const SelectWait* mine) noexcept {
+  return mine != nullptr ? mine->index : 0;
+}
+
+// Takes a case that needs no other side. False: another one is taken.
+bool take_alone(SelectWait* mine) noexcept {
+  Claim claim(selection_of_own(mine), nullptr);
+  if (!claim.is_mine_open()) return false;
+  claim.take_mine(case_of_own(mine));
+  return true;
+}
+
+// The first wait in `queue` that is none of the select of `mine`.
+ChannelWait* first_of_others(List<ChannelWait>& queue, const SelectWait* mine) noexcept {
+  ChannelWait* wait = queue.front();
+  if (mine == nullptr) [[likely]]
+    return wait;
+  while (wait != nullptr && selection_of(*wait) == mine->selection) wait = queue.after(wait);
+  return wait;
+}
+
 // --- Last steps of an operation. Each releases the lock, held as `hold` says; on the fast path the caller owns it ---
 
 // The lock was revoked while the owner held it.
@@ -94,32 +129,25 @@ void touch(void* data, std::size_t bytes) noexcept {
   }
 }
 
-// Called when the caller's own memory could not be accessed. A task panics here. A thread outside tasks accesses the
-// memory once more, and faults as any code of its host would; if the memory has become accessible meanwhile, the
-// operation starts again, since nothing has changed so far.
-template <Direction kDirection>
-[[gnu::noinline, gnu::cold]] int blame(Worker* worker, Task* self, Channel& channel, void* data, Hold hold) noexcept {
-  const std::uint32_t secret = secret_of(channel);
-  const std::size_t bytes = channel.element_bytes;
+// Releases the lock without a transfer.
+int leave(Worker* worker, Channel& channel, Hold hold, int result) noexcept {
   channel.lock.unlock(owner_in(channel, worker), hold);
-  blame_caller();
-  touch<kDirection>(data, bytes);
-  return transfer<kDirection, Path::kGeneral>(worker, self, channel, data, secret);
+  return result;
 }
 
 template <Direction kDirection, Path kPath>
 [[gnu::always_inline]] inline int fail_own_copy(Worker* worker, Task* self, Channel& channel, void* data,
                                                 Hold hold) noexcept {
   if constexpr (kPath == Path::kFast) return begin_again<kDirection>(worker, self, channel, data);
-  return blame<kDirection>(worker, self, channel, data, hold);
+  return leave(worker, channel, hold, kOwnIsBad);
 }
 
+// The channel is closed, to `mine` as to others.
 template <Direction kDirection, Path kPath>
-[[gnu::always_inline]] inline int refuse(Worker* worker, Task* self, Channel& channel, void* data, Hold hold,
-                                         int error) noexcept {
+[[gnu::always_inline]] inline int refuse_closed(Worker* worker, Task* self, Channel& channel, void* data,
+                                                SelectWait* mine, Hold hold) noexcept {
   if constexpr (kPath == Path::kFast) return begin_again<kDirection>(worker, self, channel, data);
-  channel.lock.unlock(owner_in(channel, worker), hold);
-  return error;
+  return leave(worker, channel, hold, take_alone(mine) ? kErrorClosed : kIsTaken);
 }
 
 // Called by the lock's owner where there is no stack to go on with.
@@ -135,7 +163,7 @@ template <Direction kDirection, Path kPath>
                                        void*) noexcept {
   Task& self = *static_cast<Task*>(self_pointer);
   Channel& channel = *static_cast<Channel*>(channel_pointer);
-  ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, false, false, 0};
+  ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, false, false, false, 0};
   static_cast<List<ChannelWait>*>(queue_pointer)->push_back(&wait);
   if (!block_at(channel, self)) [[unlikely]]
     return leave_queue(channel, wait);
@@ -159,16 +187,35 @@ template <Direction kDirection>
   return transfer<kDirection, Path::kGeneral>(worker, self, channel, data, secret);
 }
 
+// Another case of the caller's select is taken.
+int give_up(auto& claim, Worker* worker, Channel& channel, Hold hold) noexcept {
+  claim.release();
+  return leave(worker, channel, hold, kIsTaken);
+}
+
+// The queue of those that wait in this direction.
+template <Direction kDirection>
+[[gnu::always_inline]] inline List<ChannelWait>& queue_of(Channel& channel) noexcept {
+  return kDirection == Direction::kSend ? channel.senders : channel.receivers;
+}
+
+// `mine` waits in the channel's queue, and its task, which has other cases, not yet.
+template <Direction kDirection>
+int queue_or_refuse(Worker* worker, Channel& channel, SelectWait* mine, Hold hold) noexcept {
+  const bool is_to_wait = mine != nullptr && mine->selection->may_queue;
+  if (is_to_wait) queue_of<kDirection>(channel).push_back(mine);
+  return leave(worker, channel, hold, is_to_wait ? kQueued : kErrorWouldBlock);
+}
+
 template <Direction kDirection, Path kPath>
 [[gnu::always_inline]] inline int wait_or_refuse(Worker* worker, Task* self, Channel& channel, void* data,
-                                                 Hold hold) noexcept {
-  if (kPath == Path::kGeneral && self == nullptr)
-    return refuse<kDirection, kPath>(worker, self, channel, data, hold, kErrorWouldBlock);
+                                                 SelectWait* mine, Hold hold) noexcept {
+  if (kPath == Path::kGeneral && self == nullptr) return queue_or_refuse<kDirection>(worker, channel, mine, hold);
   if (!self->is_published) [[unlikely]]
     return publish_and_begin_again<kDirection>(worker, self, channel, data, hold);
   if (kPath == Path::kFast && self->is_caged()) [[unlikely]]  // its slice has to be settled
     return begin_again<kDirection>(worker, self, channel, data);
-  List<ChannelWait>& queue = kDirection == Direction::kSend ? channel.senders : channel.receivers;
+  List<ChannelWait>& queue = queue_of<kDirection>(channel);
   if constexpr (kPath == Path::kFast) return janus_jump_back(self, &channel, &queue, data, nullptr, wait_at_from_jump);
   return wait_at(channel, *self, queue, data, hold);
 }
@@ -184,15 +231,16 @@ template <Direction kDirection, Path kPath>
   return 0;
 }
 
-// Ends `wait`, the first in `queue`, as served.
+// Ends `wait`, which is in `queue`, as served. On the fast path it is the first.
 template <Path kPath>
 [[gnu::always_inline]] inline int serve(Worker* worker, Channel& channel, List<ChannelWait>& queue, ChannelWait& wait,
                                         Hold hold) noexcept {
-  queue.drop_front(&wait);
   if constexpr (kPath == Path::kGeneral) {
+    List<ChannelWait>::remove(&wait);  // it may be behind waits of the caller's own select
     complete_wait(worker, wait, ChannelWait::Status::kServed);
     return finish<kPath>(worker, channel, hold);
   } else {
+    queue.drop_front(&wait);
     Task& task = *wait.task;
     (void)end_wait<kPath>(wait, ChannelWait::Status::kServed);
     if (!worker->scheduler->try_push_woken(*worker, &task)) [[unlikely]]
@@ -205,76 +253,131 @@ template <Path kPath>
 
 // --- The operations ---
 
-// Drops waiters whose memory cannot be accessed. On the fast path, which leaves that to the general path, this is a
-// plain pointer to the worker and does nothing.
-template <Path kPath>
-using Drops = std::conditional_t<kPath == Path::kFast, Worker*, BadWaits>;
-
-// Transfers an element to or from the first task that waits on the other side; drops waiters whose memory cannot be
-// accessed. `is_done` false: no task waits there.
 template <Direction kDirection, Path kPath>
-[[gnu::always_inline]] inline int meet(Worker* worker, Task* self, Channel& channel, void* data, Hold hold,
-                                       bool& is_done) noexcept {
-  constexpr UserCopy kOwnIsBad = kDirection == Direction::kSend ? UserCopy::kBadSource : UserCopy::kBadTarget;
-  List<ChannelWait>& others = kDirection == Direction::kSend ? channel.receivers : channel.senders;
+[[gnu::always_inline]] inline UserCopy copy_between(const Channel& channel, void* own, void* others) noexcept {
+  return kDirection == Direction::kSend ? copy<kPath>(channel, others, own) : copy<kPath>(channel, own, others);
+}
+
+constexpr Direction opposite(Direction direction) noexcept {
+  return direction == Direction::kSend ? Direction::kReceive : Direction::kSend;
+}
+
+// Transfers an element to or from the first task that waits on the other side. `is_done` false: no task waits there.
+template <Direction kDirection>
+[[gnu::always_inline]] inline int meet_at_once(Worker* worker, Task* self, Channel& channel, void* data,
+                                               bool& is_done) noexcept {
+  List<ChannelWait>& others = queue_of<opposite(kDirection)>(channel);
+  ChannelWait* const other = others.front();
+  is_done = other != nullptr;
+  if (!is_done) return 0;
+  if (!is_here(*other)) [[unlikely]]
+    return begin_again<kDirection>(worker, self, channel, data);
+  if (copy_between<kDirection, Path::kFast>(channel, data, other->data) != UserCopy::kDone) [[unlikely]]
+    return begin_again<kDirection>(worker, self, channel, data);
+  return serve<Path::kFast>(worker, channel, others, *other, Hold::kBiased);
+}
+
+// The same on the general path. Drops waiters that cannot be served.
+template <Direction kDirection>
+int meet(Worker* worker, Task* self, Channel& channel, void* data, SelectWait* mine, Hold hold,
+         bool& is_done) noexcept {
+  constexpr UserCopy kOwnIsNot = kDirection == Direction::kSend ? UserCopy::kBadSource : UserCopy::kBadTarget;
+  List<ChannelWait>& others = queue_of<opposite(kDirection)>(channel);
   is_done = true;
-  [[maybe_unused]] Drops<kPath> drops(worker);
-  while (ChannelWait* const other = others.front()) {
-    if (kPath == Path::kFast && !is_here(*other)) [[unlikely]]
-      return begin_again<kDirection>(worker, self, channel, data);
-    const UserCopy copied = kDirection == Direction::kSend ? copy<kPath>(channel, other->data, data)
-                                                           : copy<kPath>(channel, data, other->data);
-    if (copied == UserCopy::kDone) [[likely]]
-      return serve<kPath>(worker, channel, others, *other, hold);
-    if (kPath == Path::kFast || copied == kOwnIsBad)
-      return fail_own_copy<kDirection, kPath>(worker, self, channel, data, hold);
-    if constexpr (kPath == Path::kGeneral)
-      drops.drop(channel, kDirection == Direction::kSend ? Direction::kReceive : Direction::kSend);
+  BadWaits drops(worker);
+  while (ChannelWait* const other = first_of_others(others, mine)) {
+    Claim claim(selection_of_own(mine), selection_of(*other));
+    if (!claim.is_mine_open()) return give_up(claim, worker, channel, hold);
+    ChannelWait::Status why = ChannelWait::Status::kStale;
+    if (claim.is_theirs_open()) {
+      const UserCopy copied = copy_between<kDirection, Path::kGeneral>(channel, data, other->data);
+      if (copied == kOwnIsNot) {
+        claim.release();
+        return fail_own_copy<kDirection, Path::kGeneral>(worker, self, channel, data, hold);
+      }
+      claim.take_theirs(case_of(*other));
+      if (copied == UserCopy::kDone) {
+        claim.take_mine(case_of_own(mine));
+        claim.release();
+        return serve<Path::kGeneral>(worker, channel, others, *other, hold);
+      }
+      why = ChannelWait::Status::kBadMemory;
+    }
+    claim.release();
+    drops.drop(channel, opposite(kDirection), *other, why);
   }
   is_done = false;
   return 0;
 }
 
+template <Direction kDirection, Path kPath>
+[[gnu::always_inline]] inline int meet_on(Worker* worker, Task* self, Channel& channel, void* data, SelectWait* mine,
+                                          Hold hold, bool& is_done) noexcept {
+  if constexpr (kPath == Path::kFast)
+    return meet_at_once<kDirection>(worker, self, channel, data, is_done);
+  else
+    return meet<kDirection>(worker, self, channel, data, mine, hold, is_done);
+}
+
 template <Path kPath>
-[[gnu::always_inline]] inline int send_held(Worker* worker, Task* self, Channel& channel, void* data,
+[[gnu::always_inline]] inline int send_held(Worker* worker, Task* self, Channel& channel, void* data, SelectWait* mine,
                                             Hold hold) noexcept {
   bool is_done;
-  const int result = meet<Direction::kSend, kPath>(worker, self, channel, data, hold, is_done);
+  const int result = meet_on<Direction::kSend, kPath>(worker, self, channel, data, mine, hold, is_done);
   if (is_done) return result;
   if (channel.state == ChannelState::kClosed) [[unlikely]]
-    return refuse<Direction::kSend, kPath>(worker, self, channel, data, hold, kErrorClosed);
+    return refuse_closed<Direction::kSend, kPath>(worker, self, channel, data, mine, hold);
   if (channel.count == channel.capacity)
-    return wait_or_refuse<Direction::kSend, kPath>(worker, self, channel, data, hold);
-  if (copy<kPath>(channel, free_slot<kPath>(channel), data) != UserCopy::kDone) [[unlikely]]
+    return wait_or_refuse<Direction::kSend, kPath>(worker, self, channel, data, mine, hold);
+  ClaimOn<kPath> claim(selection_of_own(mine), nullptr);
+  if (!claim.is_mine_open()) return give_up(claim, worker, channel, hold);
+  if (copy<kPath>(channel, free_slot<kPath>(channel), data) != UserCopy::kDone) [[unlikely]] {
+    claim.release();
     return fail_own_copy<Direction::kSend, kPath>(worker, self, channel, data, hold);
+  }
+  claim.take_mine(case_of_own(mine));
+  claim.release();
   ++channel.count;
   return finish<kPath>(worker, channel, hold);
 }
 
 // Fills the room in the buffer with the elements of the senders that have waited longest.
 void refill(Worker* worker, Channel& channel) noexcept {
+  using enum ChannelWait::Status;
   BadWaits drops(worker);
   while (ChannelWait* const sender = channel.count != channel.capacity ? channel.senders.front() : nullptr) {
-    if (copy<Path::kGeneral>(channel, free_slot<Path::kGeneral>(channel), sender->data) != UserCopy::kDone) {
-      drops.drop(channel, Direction::kSend);
+    Claim claim(nullptr, selection_of(*sender));
+    const bool is_stale = !claim.is_theirs_open();
+    const bool is_bad =
+        !is_stale && copy<Path::kGeneral>(channel, free_slot<Path::kGeneral>(channel), sender->data) != UserCopy::kDone;
+    if (!is_stale) claim.take_theirs(case_of(*sender));
+    claim.release();
+    if (is_stale || is_bad) {
+      drops.drop(channel, Direction::kSend, *sender, is_bad ? kBadMemory : kStale);
       continue;
     }
     ++channel.count;
     (void)channel.senders.pop_front();
-    complete_wait(worker, *sender, ChannelWait::Status::kServed);
+    complete_wait(worker, *sender, kServed);
   }
 }
 
 // Receives from the buffer before waiting senders. A closed channel still gives its buffered elements.
 template <Path kPath>
 [[gnu::always_inline]] inline int receive_held(Worker* worker, Task* self, Channel& channel, void* data,
-                                               Hold hold) noexcept {
+                                               SelectWait* mine, Hold hold) noexcept {
   if (channel.count != 0) {
     if (kPath == Path::kFast && !channel.senders.is_empty()) [[unlikely]]
       return begin_again<Direction::kReceive>(worker, self, channel, data);
     const std::size_t first = channel.first, next = first + 1 == channel.capacity ? 0 : first + 1;
-    if (copy<kPath>(channel, data, slot<kPath>(channel, first)) != UserCopy::kDone) [[unlikely]]
+    ClaimOn<kPath> claim(selection_of_own(mine), nullptr);
+    if (!claim.is_mine_open()) return give_up(claim, worker, channel, hold);
+    if (copy<kPath>(channel, data, slot<kPath>(channel, first)) != UserCopy::kDone) [[unlikely]] {
+      claim.release();
       return fail_own_copy<Direction::kReceive, kPath>(worker, self, channel, data, hold);
+    }
+    claim.take_mine(case_of_own(mine));
+    claim.release();
     channel.first = next;
     --channel.count;
     if constexpr (kPath == Path::kGeneral) {
@@ -283,11 +386,11 @@ template <Path kPath>
     return finish<kPath>(worker, channel, hold);
   }
   bool is_done;
-  const int result = meet<Direction::kReceive, kPath>(worker, self, channel, data, hold, is_done);
+  const int result = meet_on<Direction::kReceive, kPath>(worker, self, channel, data, mine, hold, is_done);
   if (is_done) return result;
   if (channel.state == ChannelState::kClosed) [[unlikely]]
-    return refuse<Direction::kReceive, kPath>(worker, self, channel, data, hold, kErrorClosed);
-  return wait_or_refuse<Direction::kReceive, kPath>(worker, self, channel, data, hold);
+    return refuse_closed<Direction::kReceive, kPath>(worker, self, channel, data, mine, hold);
+  return wait_or_refuse<Direction::kReceive, kPath>(worker, self, channel, data, mine, hold);
 }
 
 // The caller is not on a worker of the channel's runtime: from now on neither that runtime nor the caller's can exclude
@@ -296,6 +399,15 @@ template <Path kPath>
 [[gnu::noinline, gnu::cold]] void note_stranger(Channel& channel, Task* self) noexcept {
   channel.runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
   if (self != nullptr) self->nursery->runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
+}
+
+// Called with no lock held when the caller's own memory could not be accessed. A task panics here. A thread outside tasks
+// accesses the memory once more, and faults as any code of its host would; if the memory has become accessible meanwhile,
+// the operation starts again, since nothing has changed so far.
+template <Direction kDirection>
+[[gnu::noinline, gnu::cold]] void blame(void* data, std::size_t bytes) noexcept {
+  blame_caller();
+  touch<kDirection>(data, bytes);
 }
 
 // Under the lock: whether the caller's own memory can be accessed.
@@ -309,11 +421,11 @@ template <Direction kDirection>
 
 template <Direction kDirection, Path kPath>
 [[gnu::always_inline]] inline int transfer_held(Worker* worker, Task* self, Channel& channel, void* data,
-                                                Hold hold) noexcept {
+                                                SelectWait* mine, Hold hold) noexcept {
   if constexpr (kDirection == Direction::kSend)
-    return send_held<kPath>(worker, self, channel, data, hold);
+    return send_held<kPath>(worker, self, channel, data, mine, hold);
   else
-    return receive_held<kPath>(worker, self, channel, data, hold);
+    return receive_held<kPath>(worker, self, channel, data, mine, hold);
 }
 
 // `looks_again`: the task has waited before, and has to check that its own memory can be accessed.
@@ -323,17 +435,22 @@ int transfer_in_general(Worker* worker, Task* self, Channel& channel, void* data
   const Runtime& runtime = *channel.runtime;
   if (owner_in(channel, worker) == nullptr) [[unlikely]]
     note_stranger(channel, self);
-  for (;; looks_again = true) {
+  for (;;) {
     const Hold hold = channel.lock.lock(owner_in(channel, worker));
     if (!channel.is_alive(secret)) [[unlikely]] {
       channel.lock.unlock_for_good(owner_in(channel, worker), hold);  // this call may have made the worker its owner
       return looks_again ? kErrorClosed : kErrorStale;
     }
-    if (looks_again && !is_own_there<kDirection>(channel, data)) [[unlikely]]
-      return blame<kDirection>(worker, self, channel, data, hold);
-    const int result = transfer_held<kDirection, Path::kGeneral>(worker, self, channel, data, hold);
-    if (result != kTryAgain) [[likely]]
+    const std::size_t bytes = channel.element_bytes;
+    const int result = looks_again && !is_own_there<kDirection>(channel, data)
+                           ? leave(worker, channel, hold, kOwnIsBad)
+                           : transfer_held<kDirection, Path::kGeneral>(worker, self, channel, data, nullptr, hold);
+    if (result != kTryAgain && result != kOwnIsBad) [[likely]]
       return result;
+    if (result == kOwnIsBad)
+      blame<kDirection>(data, bytes);
+    else
+      looks_again = true;
     worker = worker_of(runtime);
   }
 }
@@ -343,7 +460,7 @@ int transfer(Worker* worker, Task* self, Channel& channel, void* data, std::uint
   if constexpr (kPath == Path::kFast) {
     if (!channel.lock.try_enter(worker->locks)) [[unlikely]]
       return begin_again_revoked<kDirection>(worker, self, channel, data, secret);
-    return transfer_held<kDirection, kPath>(worker, self, channel, data, Hold::kBiased);
+    return transfer_held<kDirection, kPath>(worker, self, channel, data, nullptr, Hold::kBiased);
   } else {
     return transfer_in_general<kDirection>(worker, self, channel, data, secret, false);
   }
@@ -371,6 +488,23 @@ int try_again(Channel& channel, Task& self, void* data, std::uint32_t secret) no
 }
 template int try_again<Direction::kSend>(Channel&, Task&, void*, std::uint32_t) noexcept;
 template int try_again<Direction::kReceive>(Channel&, Task&, void*, std::uint32_t) noexcept;
+
+template <Direction kDirection>
+int take_or_queue(SelectWait& wait) noexcept {
+  Channel& channel = *wait.channel;
+  Worker* const worker = worker_of(*channel.runtime);
+  LockOwner* const owner = owner_in(channel, worker);
+  if (owner == nullptr) [[unlikely]]
+    note_stranger(channel, wait.task);
+  const Hold hold = channel.lock.lock(owner);
+  if (!channel.is_alive(wait.secret)) [[unlikely]] {
+    channel.lock.unlock_for_good(owner, hold);
+    return take_alone(&wait) ? kErrorStale : kIsTaken;
+  }
+  return transfer_held<kDirection, Path::kGeneral>(worker, nullptr, channel, wait.data, &wait, hold);
+}
+template int take_or_queue<Direction::kSend>(SelectWait&) noexcept;
+template int take_or_queue<Direction::kReceive>(SelectWait&) noexcept;
 
 // A worker owns the lock only if the mode is not deterministic and the machine has a heavy fence; the channel is then
 // alive and of this runtime.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/channels/transfer.h — sending to a channel and receiving from one.
+// rt/task/channels/transfer.h — sending to a channel and receiving from one. docs/decisions/0332
 #pragma once
 
 #include "rt/sched/path.h"
@@ -18,6 +18,20 @@ int receive(Worker* worker, Task* self, Channel& channel, void* element, std::ui
 // For the running task, which has waited and was woken to try again: checks first that its own memory can be accessed.
 template <Direction kDirection>
 int try_again(Channel& channel, Task& self, void* data, std::uint32_t secret) noexcept;
+
+// --- For a select ---
+
+// What take_or_queue() returns, beside 0, kErrorClosed and kErrorStale (the channel has ended), with which it has taken
+// the case, and kErrorWouldBlock (without may_queue).
+inline constexpr int kQueued = 2;    // the wait is in the channel's queue
+inline constexpr int kIsTaken = 3;   // somebody has taken another case
+inline constexpr int kOwnIsBad = 4;  // the memory at `data` cannot be accessed; nothing has happened
+
+// Takes the case if it is ready; else, if may_queue, waits in the channel's queue.
+template <Direction kDirection>
+int take_or_queue(SelectWait& wait) noexcept;
+
+// --- For the fast path ---
 
 // Whether the fast path is open to the running task, unless it was told to end: the element is a word, the worker owns
 // the channel's lock (no worker owns the lock of a free record), and the task has fuel.

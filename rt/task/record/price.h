@@ -46,6 +46,8 @@ inline constexpr unsigned kBadWaitsAtOnce = 64, kLooksAtOnce = 8;
 inline constexpr std::size_t kBytesPerBadWait = 16384;
 // The price of reading the tags of Heap::kWalkPages pages, one part of a walk over the heap.
 inline constexpr std::int64_t kHeapWalk = 16;
+// Cases of a select for 1 op.
+inline constexpr unsigned kCasesPerOp = 8;
 // Steps up the tree of tasks for 1 op; each may be a cache miss.
 inline constexpr unsigned kStepsPerOp = 2;
 // Bytes of a format and its strings that are read for 1 op.

@@ -57,6 +57,7 @@ enum class TaskState : std::uint8_t {
 enum class WaitReason : std::uint8_t {
   kChannel,
   kForeignChannel,  // of another runtime
+  kSelect,          // several channels
   kToken,           // janus_park
   kBudget,
   kTask,      // its end

@@ -101,6 +101,8 @@ const char* what_for(TaskState state) noexcept {
     case WaitReason::kChannel:
     case WaitReason::kForeignChannel:
       return "waits at a channel";
+    case WaitReason::kSelect:
+      return "waits at several channels";
     case WaitReason::kToken:
       return "is parked";
     case WaitReason::kBudget:

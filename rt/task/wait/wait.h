@@ -56,12 +56,15 @@ template <typename T>
   return end;
 }
 
-// The result of a call whose wait has ended: 0, kCancelledCode, kErrorTimeout or kErrorNoMemory. Passes a cancel on, so
-// the caller must hold no lock.
-[[nodiscard]] inline int result_of(WaitEnd end, Task& self) noexcept {
-  if (end == WaitEnd::kCancelled) (void)sees_cancel(self);
+// The result of a call whose wait has ended: 0, kCancelledCode, kErrorTimeout or kErrorNoMemory.
+[[nodiscard]] constexpr int code_of(WaitEnd end) noexcept {
   if (end == WaitEnd::kTimedOut) return kErrorTimeout;
   return end == WaitEnd::kOver ? 0 : end == WaitEnd::kCancelled ? kCancelledCode : kErrorNoMemory;
+}
+// The same. Passes a cancel on, so the caller must hold no lock.
+[[nodiscard]] inline int result_of(WaitEnd end, Task& self) noexcept {
+  if (end == WaitEnd::kCancelled) (void)sees_cancel(self);
+  return code_of(end);
 }
 
 }  // namespace janus

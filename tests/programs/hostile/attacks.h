@@ -13,7 +13,8 @@ static int is_stopped(void) {
 
 // The attackers' nursery.
 static janus_nursery* cage;
-static janus_channel* floods[64];
+static janus_channel* floods[64];    // with buffers
+static janus_channel* meetings[64];  // without
 
 static int64_t spin(void* unused) {
   (void)unused;
@@ -93,6 +94,18 @@ static int64_t flood(void* self) {
   while (janus_yield_check(1) == 0) {
     janus_channel_try_send(channel, &word);
     janus_channel_try_recv(channel, &word);
+  }
+  return 0;
+}
+
+// At 64 channels at once, with whoever comes, or for 1 us.
+static int64_t select_among_meetings(void* self) {
+  uint64_t word = 0;
+  janus_select_case cases[64];
+  while (janus_yield_check(1) == 0) {
+    for (unsigned i = 0; i < 64; ++i)
+      cases[i] = (janus_select_case){meetings[i], &word, (uint32_t)(((uintptr_t)self + i) % 2), 0};
+    if (janus_select(cases, 64, 1000) == JANUS_CANCELLED) break;
   }
   return 0;
 }
@@ -334,6 +347,7 @@ static const struct attack {
     {"talking pairs", talk_to_somebody, 1},
     {"panickers", let_others_panic, 1},
     {"channel floods", flood, 1},
+    {"selects over 64 channels", select_among_meetings, 1},
     {"messages of 1 MiB", send_1_mib, 0},
     {"stack overflows", let_others_overflow, 0},
     {"blocks of 1 TiB", ask_for_too_much, 0},

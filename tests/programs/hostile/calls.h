@@ -279,6 +279,14 @@ static void step_transfer_until(belongings* mine) {
   if (janus_channel_send_until(mine->room, element, UINT64_MAX) == 0) janus_channel_recv(mine->room, element);
 }
 
+static void step_select(belongings* mine) {
+  char element[64];
+  memset(element, 0, sizeof element);
+  janus_select_case cases[] = {{mine->room, element, JANUS_RECV, 0}, {mine->room, element, JANUS_SEND, 0}};
+  janus_select(cases, 1, 1000);
+  if (janus_select(cases, 2, 1000) == 1) janus_select_until(cases, 1, UINT64_MAX);
+}
+
 static void step_try_send(belongings* mine) {
   char element[64];
   memset(element, 0, sizeof element);
@@ -374,6 +382,7 @@ static const step steps[] = {
     {"close of what is closed", step_channel_close, "janus_channel_close"},
     {"send, recv", step_send_and_recv, "janus_channel_send janus_channel_recv"},
     {"recv_until in vain, send_until", step_transfer_until, "janus_channel_send_until janus_channel_recv_until"},
+    {"select in vain, select", step_select, "janus_select janus_select_until"},
     {"try_send, try_recv", step_try_send, "janus_channel_try_send janus_channel_try_recv"},
     {"try_recv of nothing", step_try_recv, "janus_channel_try_recv"},
     {"send to a closed channel", step_send_closed, "janus_channel_send"},

@@ -120,6 +120,7 @@ const EdgeCall calls[] = {
     {"send(a nursery)", [] { return refused(janus_channel_send((janus_channel*)nursery, &number)); }},
     {"close(misaligned)", [] { return refused(janus_channel_close((janus_channel*)((char*)channel + 1))); }},
     {"select(nothing, 1)", [] { return refused(janus_select(nullptr, 1, 0)); }},
+    {"select_until(nothing, 1)", [] { return refused(janus_select_until(nullptr, 1, 1)); }},
     {"select(nothing, all)", [] { return refused(janus_select(nullptr, kAll, 0)); }},
     {"open(on_error 7)",
      [] {

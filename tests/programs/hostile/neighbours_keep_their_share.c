@@ -246,7 +246,10 @@ int main(int argc, char** argv) {
   open_null_file();
   const int stderr_before = (int)janus_syscall(SYS_dup, 2);
   janus_syscall(SYS_dup2, null_file, 2);
-  for (int i = 0; i < 64; ++i) floods[i] = janus_channel_create(8, 16);
+  for (int i = 0; i < 64; ++i) {
+    floods[i] = janus_channel_create(8, 16);
+    meetings[i] = janus_channel_create(8, 0);
+  }
   static const int crowds[] = {1, 100, kMaxTasks};
   const int judged = workers == 0 && logical_workers > 1 ? 1 : kKinds;
   for (kind = kinds; kind < kinds + judged; ++kind)

@@ -44,10 +44,15 @@ int janus_channel_try_recv(janus_channel* channel, void* element);
 // Closes the channel: senders get JANUS_E_CLOSED from now on, receivers once the channel is drained. A second close
 // returns JANUS_E_CLOSED [any].
 int janus_channel_close(janus_channel* channel);
-// Waits for one of several cases. Returns the index of the case taken, chosen at random if several are ready. Timeout 0
-// polls, below 0 waits for ever. No case taken: JANUS_E_TIMEOUT or JANUS_CANCELLED. Not in this release:
-// JANUS_E_UNSUPPORTED [task].
+// Waits until one of `count` cases (0 to 1,024) is ready, and takes it: sends or receives its element, or finds its channel
+// closed. Returns its index, and sets its status; if several are ready, each is as likely as the others. A case whose
+// channel is NULL is never ready; two cases may have the same channel. Timeout 0 polls, below 0 waits for ever. No case
+// taken: JANUS_E_TIMEOUT; JANUS_CANCELLED, but not from a poll; JANUS_E_INVALID, JANUS_E_STALE: a case that cannot be;
+// JANUS_E_NO_MEMORY or JANUS_E_BUDGET: the memory for more than 8 cases. Costs 1 op, 1 more for every 8 cases, what the
+// element taken costs, and 1 channel_op [task].
 int janus_select(janus_select_case* cases, size_t count, int64_t timeout_ns);
+// The same until janus_now_ns() is `deadline_ns` (0: for ever) [task].
+int janus_select_until(janus_select_case* cases, size_t count, uint64_t deadline_ns);
 
 #ifdef __cplusplus
 }  // extern "C"
