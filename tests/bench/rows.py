@@ -157,5 +157,11 @@ ROWS = (
         (ours("parked", MILLION, 1, "bytes", "parked"),)),
     *(late_row(workers) for workers in (1, 2)),
     Row("late, busy", "late_busy", 1300, 1300, 1, (ns(name="p50"), ns(200_000, name="p99"))),
+    Row("select, 2 cases, one ready", "select_2", 2 * MILLION, 20_000, 1, (ns(unit="ns, with its send"),)),
+    Row("select, 8 cases, one ready", "select_8", 2 * MILLION, 20_000, 1, (ns(unit="ns, with its send"),)),
+    Row("select, 64 cases, one ready", "select_64", MILLION, 5_000, 1, (ns(unit="ns, with its send"),)),
+    Row("select, 2 cases, waits", "select_wait_2", 2 * MILLION, 20_000, 1, (ns(unit="ns, with its send"),)),
+    Row("select, 8 cases, waits", "select_wait_8", MILLION, 20_000, 1, (ns(unit="ns, with its send"),)),
+    Row("select, 64 cases, waits", "select_wait_64", 300_000, 5_000, 1, (ns(unit="ns, with its send"),)),
     Row("alloc, freed elsewhere", "alloc_elsewhere", 5 * MILLION, 20_000, 2, (ns(1.5, "mimalloc", unit="ns a pair"),), cpus=2),
 )

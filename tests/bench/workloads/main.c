@@ -47,6 +47,12 @@ static const struct {
     {"sleepers", bench_sleepers},
     {"late", bench_late},
     {"late_busy", bench_late_busy},
+    {"select_2", bench_select_2},
+    {"select_8", bench_select_8},
+    {"select_64", bench_select_64},
+    {"select_wait_2", bench_select_wait_2},
+    {"select_wait_8", bench_select_wait_8},
+    {"select_wait_64", bench_select_wait_64},
 };
 
 static long number(const char* text) {

@@ -28,6 +28,12 @@ var workloads = map[string]func(size, workers int){
 	"wake":        wake,
 	"deadline":    deadline,
 	"late":        late,
+	"select_2": select2,
+	"select_8": select8,
+	"select_64": select64,
+	"select_wait_2": selectWait2,
+	"select_wait_8": selectWait8,
+	"select_wait_64": selectWait64,
 }
 
 func main() {
