@@ -48,15 +48,6 @@ OrError<Channel*> check_channel(const Caller& me, const janus_channel* named) no
   return error == JANUS_E_INVALID ? with_why(error, Why::kNoChannel) : error;
 }
 
-// For the fast path: a channel that the worker has looked up before. nullptr: call check_channel().
-[[gnu::always_inline]] inline Channel* channel_at_once(const Worker& worker, const janus_channel* named) noexcept {
-  const std::uint64_t handle = word_of(named);
-  auto* const channel = static_cast<Channel*>(worker.channels_found.find(handle));
-  if (channel == nullptr) [[unlikely]]
-    return nullptr;
-  return arch::cmp_relaxed(channel->handle, handle) ? channel : nullptr;
-}
-
 }  // namespace
 
 int pay_for_transfer(Caller& me, std::size_t bytes, bool may_wait) noexcept {

@@ -17,6 +17,15 @@ int receive_in_general(janus_channel* channel, void* element) noexcept;
 // channel has ended; kNoHandle: there never was such a channel, and the caller calls refuse_handle().
 inline constexpr int kNoHandle = 1;
 OrError<Channel*> find_channel(const Caller& me, const janus_channel* named) noexcept;
+// A channel that the worker has looked up before. nullptr: call find_channel().
+[[gnu::always_inline]] inline Channel* channel_at_once(const Worker& worker, const janus_channel* named) noexcept {
+  const std::uint64_t handle = word_of(named);
+  auto* const channel = static_cast<Channel*>(worker.channels_found.find(handle));
+  if (channel == nullptr) [[unlikely]]
+    return nullptr;
+  return arch::cmp_relaxed(channel->handle, handle) ? channel : nullptr;
+}
+
 constexpr std::uint32_t secret_of_handle(std::uint64_t handle) noexcept {
   return static_cast<std::uint32_t>(handle >> 32);
 }

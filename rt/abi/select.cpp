@@ -13,41 +13,49 @@ using namespace janus;
 
 namespace {
 
-// Reads a case, and writes its status, so that memory that cannot be written is found before an element is taken. False:
-// the memory cannot be accessed.
-bool read_case(janus_select_case& to, janus_select_case* from) noexcept {
-  std::uint64_t words[3];
-  auto* const at = reinterpret_cast<std::byte*>(from);
-  for (unsigned i = 0; i < 3; ++i) {
-    if (!arch::load_user(at + i * sizeof(std::uint64_t), words[i])) return false;
-  }
-  __builtin_memcpy(&to, words, sizeof to);
-  to.status = 0;
-  __builtin_memcpy(words, &to, sizeof to);
-  return arch::store_user(at + 2 * sizeof(std::uint64_t), words[2]);
+struct Case {
+  std::uint64_t channel, data;
+  std::uint64_t op;  // the op, below the status that was there
+};
+static_assert(sizeof(janus_select_case) == sizeof(Case) && offsetof(janus_select_case, op) == offsetof(Case, op) &&
+              offsetof(janus_select_case, status) == offsetof(Case, op) + 4);
+
+// Reads a case, and writes its status, 0, so that memory that cannot be written is found before an element is taken.
+// False: the memory cannot be accessed.
+bool read_case(Case& to, janus_select_case* from) noexcept {
+  if (!arch::load_user(&from->channel, to.channel) || !arch::load_user(&from->data, to.data) ||
+      !arch::load_user(&from->op, to.op))
+    return false;
+  to.op = static_cast<std::uint32_t>(to.op);
+  return arch::store_user(&from->op, to.op);
 }
-static_assert(sizeof(janus_select_case) == 24 && offsetof(janus_select_case, op) == 16);
 
 // Adds the user's cases. 0 or an error; a task that points to bad memory panics.
 [[gnu::noinline]] int add_cases(const Caller& me, Select& select, janus_select_case* cases,
                                 std::uint32_t count) noexcept {
   for (std::uint32_t i = 0; i < count; ++i) {
-    janus_select_case one;
+    Case one = {};
     if (!read_case(one, &cases[i])) [[unlikely]] {
       select.release();
       blame_caller();
     }
     if (one.op != JANUS_SEND && one.op != JANUS_RECV) return JANUS_E_INVALID;
-    if (one.channel == nullptr) continue;
-    const OrError<Channel*> channel = find_channel(me, one.channel);
-    if (channel.error == kNoHandle) {
-      select.release();
-      (void)refuse_handle(me, "channel", word_of(one.channel));
+    if (one.channel == 0) continue;
+    auto* const named = reinterpret_cast<janus_channel*>(one.channel);
+    Channel* channel = channel_at_once(*me.worker, named);
+    if (channel == nullptr) {
+      const OrError<Channel*> found = find_channel(me, named);
+      if (found.error == kNoHandle) {
+        select.release();
+        (void)refuse_handle(me, "channel", one.channel);
+      }
+      if (!found) return found.error;
+      channel = found.value;
+      if (channel->runtime == me.worker->runtime) me.worker->channels_found.keep(one.channel, channel);
     }
-    if (!channel) return channel.error;
-    if (one.data == nullptr && channel.value->element_bytes != 0) return JANUS_E_INVALID;
-    select.add(*channel.value, secret_of_handle(word_of(one.channel)),
-               one.op == JANUS_SEND ? Direction::kSend : Direction::kReceive, one.data, i);
+    if (one.data == 0 && channel->element_bytes != 0) return JANUS_E_INVALID;
+    select.add(*channel, secret_of_handle(one.channel), one.op == JANUS_SEND ? Direction::kSend : Direction::kReceive,
+               reinterpret_cast<void*>(one.data), i);
   }
   return 0;
 }
