@@ -49,6 +49,10 @@
 //   janus::end_deadline                       no nursery has a deadline (NurseryTraits)
 //   janus::fire_deadline                      the same
 //   janus::go_on_cancelling                   the same
+// PART   rt/task/nurseries/gate.cpp           -                      janus::gate_of
+//   janus::launch_at_gate                     no nursery is gated (NurseryTraits)
+//   janus::let_next_pass                      the same
+//   janus::count_at_gate                      the same
 // PART   rt/budget/account_recharge.cpp       -                      janus::Accounts::recharge
 //   janus::Recharges::draw                    nothing was ever recharged, so there is nothing to draw
 //   janus::Recharges::pass_on_drawn           the same

@@ -48,6 +48,7 @@ constexpr std::array<std::string_view, 84> kRuntimeNames = {
     "janus_nursery_close",
     "janus_nursery_create",
     "janus_nursery_destroy",
+    "janus_nursery_next",
     "janus_nursery_open",
     "janus_nursery_recharge",
     "janus_nursery_spawn",

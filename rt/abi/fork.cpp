@@ -2,6 +2,7 @@
 // rt/abi/fork.cpp — janus_fork_join. docs/decisions/0327
 #include "rt/task/run/fork.h"
 #include "rt/abi/entry/entry.h"
+#include "rt/abi/entry/result_convert.h"
 #include "rt/task/nurseries/open.h"
 #include "rt/task/nurseries/spawn.h"
 #include "rt/task/run/await.h"
@@ -19,15 +20,6 @@ struct Fork {
   void* other_arg;
   janus_result* results;
 };
-
-janus_result result_of(const Report& report) noexcept {
-  return {static_cast<std::uint32_t>(report.outcome),
-          report.errors,
-          report.code,
-          report.task_id,
-          report.was_cancelled ? 1u : 0u,
-          static_cast<std::uint32_t>(report.cause)};
-}
 
 [[gnu::noinline, gnu::cold]] long failed(const Fork& fork, const ForkEnds& ends) noexcept {
   const janus_result results[2] = {result_of(ends.own), result_of(ends.other)};
@@ -67,7 +59,7 @@ janus_result result_of(const Report& report) noexcept {
     int error = why_no_task_function(fork.own);
     if (error == 0) error = why_no_task_function(fork.other);
     if (error != 0) return refuse(me, fork, error);
-    if (self.is_marked(TaskMarks::kSawCancel) || sees_cancel(self)) return refuse_cancelled(self, fork);
+    if (sees_cancel(self)) return refuse_cancelled(self, fork);
     me.worker = &current_worker();
     opened = open_fork(*me.worker, self);
     if (!opened) return refuse(me, fork, opened.error);

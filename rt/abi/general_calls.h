@@ -35,5 +35,7 @@ constexpr std::uint32_t secret_of_handle(std::uint64_t handle) noexcept {
 int pay_for_transfer(Caller& me, std::size_t bytes, bool may_wait) noexcept;
 // janus_nursery_await. `until_ns`: for a thread outside tasks; platform::kForever: without a deadline.
 long await_in_general(janus_nursery* nursery, janus_result* result, std::uint64_t until_ns) noexcept;
+// janus_nursery_next, likewise.
+int next_in_general(janus_nursery* nursery, janus_result* result, std::uint64_t until_ns) noexcept;
 
 }  // namespace janus

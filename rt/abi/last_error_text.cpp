@@ -41,7 +41,8 @@ constexpr char kWhys[] =
     "JANUS_NURSERY_RECLAIM without a budget\0"
     "element_size is more than 1 MiB, or the buffer more than there can be\0"
     "align is no power of two up to 1 MiB\0"
-    "a priority other than JANUS_PRIORITY_NORMAL";
+    "a priority other than JANUS_PRIORITY_NORMAL\0"
+    "reserved is not 0";
 
 }  // namespace
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/nursery.cpp — nurseries by handle. Those are opened, and tasks spawned in them, in open_nursery.cpp.
 #include "rt/abi/entry/entry.h"
+#include "rt/abi/entry/result_convert.h"
 #include "rt/abi/general_calls.h"
 #include "rt/base/order_hooks.h"
 #include "rt/task/nurseries/handle.h"
+#include "rt/task/nurseries/next_ended.h"
 #include "rt/task/nurseries/open.h"
 #include "rt/task/nurseries/result.h"
 #include "rt/task/run/await.h"
@@ -14,17 +16,6 @@ namespace janus {
 
 namespace {
 
-void fill(janus_result* out, const Report& report) noexcept {
-  if (out == nullptr) return;
-  const janus_result result = {static_cast<std::uint32_t>(report.outcome),
-                               report.errors,
-                               report.code,
-                               report.task_id,
-                               report.was_cancelled ? 1u : 0u,
-                               static_cast<std::uint32_t>(report.cause)};
-  write_user(out, result);
-}
-
 // Finds a nursery that the caller owns. Fails also if janus_nursery_create opened it.
 OrError<Nursery*> check_owned(janus_nursery* pointer, const Caller& me) noexcept {
   const OrError<Nursery*> nursery = check(pointer, me);
@@ -34,14 +25,19 @@ OrError<Nursery*> check_owned(janus_nursery* pointer, const Caller& me) noexcept
   return nursery;
 }
 
-// A thread that awaits until a time will do something afterwards, so that nothing is hopeless meanwhile.
-bool await_outside(Nursery& nursery, std::uint64_t until_ns) noexcept {
-  if (until_ns == platform::kForever) return await_from_thread_until(nursery, until_ns);
+// A thread that waits until a time will do something afterwards, so that nothing is hopeless meanwhile.
+template <typename Wait>
+auto wait_outside(Nursery& nursery, std::uint64_t until_ns, Wait wait) noexcept {
   std::atomic<std::uint32_t>& awaits = nursery.runtime->timed_awaits;
-  awaits.fetch_add(1, std::memory_order_seq_cst);
-  const bool has_ended = await_from_thread_until(nursery, until_ns);
-  awaits.fetch_sub(1, std::memory_order_seq_cst);
-  return has_ended;
+  const bool is_timed = until_ns != platform::kForever;
+  if (is_timed) awaits.fetch_add(1, std::memory_order_seq_cst);
+  const auto answer = wait();
+  if (is_timed) awaits.fetch_sub(1, std::memory_order_seq_cst);
+  return answer;
+}
+
+bool await_outside(Nursery& nursery, std::uint64_t until_ns) noexcept {
+  return wait_outside(nursery, until_ns, [&] { return await_from_thread_until(nursery, until_ns); });
 }
 
 }  // namespace
@@ -60,6 +56,19 @@ long janus::await_in_general(janus_nursery* pointer, janus_result* result, std::
   const Report report = report_of(*nursery);
   fill(result, report);
   return static_cast<long>(report.code);
+}
+
+int janus::next_in_general(janus_nursery* pointer, janus_result* result, std::uint64_t until_ns) noexcept {
+  const Caller me = enter();
+  const OrError<Nursery*> found = check_owned(pointer, me);
+  if (!found) return found.error;
+  Nursery& nursery = *found.value;
+  Report report;
+  const int error = me.task != nullptr ? next_ended(*me.task, nursery, report) : wait_outside(nursery, until_ns, [&] {
+    return next_ended_outside(nursery, until_ns, report);
+  });
+  if (error == 0) fill(result, report);
+  return error;
 }
 
 extern "C" {

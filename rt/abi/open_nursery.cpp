@@ -6,6 +6,7 @@
 #include "rt/abi/start/global_runtime_life.h"
 #include "rt/task/account/exhaustion.h"
 #include "rt/task/account/name.h"
+#include "rt/task/nurseries/gate.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/nurseries/open.h"
 #include "rt/task/nurseries/spawn.h"
@@ -16,8 +17,13 @@ namespace janus {
 
 namespace {
 
-constexpr std::size_t kFirstNurseryOptions = sizeof(janus_nursery_options);
-constexpr std::size_t kFirstSpawnOptions = sizeof(janus_spawn_options);
+// The sizes that version 1 began with.
+constexpr std::uint32_t first_size_of(const janus_nursery_options&) noexcept {
+  return offsetof(janus_nursery_options, max_running);
+}
+constexpr std::uint32_t first_size_of(const janus_spawn_options&) noexcept {
+  return sizeof(janus_spawn_options);
+}
 
 bool is_cap_good(janus_cap cap) noexcept {
   return cap.raw == 0 || cap.raw == 1;
@@ -28,18 +34,17 @@ constexpr int invalid(Why argument) noexcept {
 }
 
 int check_options(const janus_nursery_options& options) noexcept {
-  if (options.size != 0 && options.size < kFirstNurseryOptions) return invalid(Why::kSize);
   if (options.on_error > JANUS_ON_ERROR_COLLECT) return invalid(Why::kOnError);
   if (options.on_exhaustion > JANUS_ON_EXHAUSTION_DENY) return invalid(Why::kOnExhaustion);
   if ((options.flags & ~JANUS_NURSERY_RECLAIM) != 0) return invalid(Why::kFlags);
   // If the nursery has no budget of its own, the blocks of its tasks cannot be distinguished from others.
   if (options.flags != 0 && !is_given(options.budget)) return invalid(Why::kReclaim);
+  if (options.reserved != 0) return invalid(Why::kReserved);
   if (!is_cap_good(options.cap)) return with_why(JANUS_E_NO_CAP, Why::kCap);
   return 0;
 }
 
 int check_options(const janus_spawn_options& options) noexcept {
-  if (options.size != 0 && options.size < kFirstSpawnOptions) return invalid(Why::kSize);
   if (options.priority > JANUS_PRIORITY_LOW) return invalid(Why::kPriority);
   if (options.stack_size > kMaxStackBytes) return invalid(Why::kStackSize);
   if ((options.flags & ~std::uint64_t{JANUS_SPAWN_DETACHED | JANUS_SPAWN_RUN_CANCELLED}) != 0)
@@ -48,14 +53,17 @@ int check_options(const janus_spawn_options& options) noexcept {
   return options.priority != JANUS_PRIORITY_NORMAL ? with_why(JANUS_E_UNSUPPORTED, Why::kLaterPriority) : 0;
 }
 
-// Reads the options once, and checks what was read. 0, or the error.
+// Reads the options once, as far as they go and are known, and checks what was read. 0, or the error.
 template <typename Options>
 int read_options(const Options* from, Options& options) noexcept {
   static_assert(offsetof(Options, size) == 0 && sizeof options.size == sizeof(std::uint32_t));
   std::uint32_t size;
   read_user_bytes(&size, from, sizeof size);  // alone, since memory may end behind a short structure
-  if (size != 0 && size < sizeof options) return invalid(Why::kSize);
-  read_user_bytes(&options, from, sizeof options);
+  const std::uint32_t first = first_size_of(options);
+  if (size != 0 && size < first) return invalid(Why::kSize);
+  const std::size_t given = size != 0 ? size : first;
+  options = {};
+  read_user_bytes(&options, from, given < sizeof options ? given : sizeof options);
   return check_options(options);
 }
 
@@ -112,6 +120,7 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
     }
     asked.reclaims_blocks = (given.flags & JANUS_NURSERY_RECLAIM) != 0;
     asked.has_deadline = given.deadline_ns != 0;
+    asked.gate = gate_of(given.max_running);
   }
   OrError<Nursery*> nursery = Failed{error};
   if (error == 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/task.cpp — tasks by handle, the calling task, task-local values.
 #include "rt/abi/entry/entry.h"
+#include "rt/abi/entry/result_convert.h"
 #include "rt/abi/entry/runtime_of_handle.h"
 #include "rt/base/order_hooks.h"
 #include "rt/task/account/locals.h"
@@ -64,16 +65,11 @@ int janus_task_result(janus_task handle, janus_result* result) {
   }
   const bool ended = task->has(TaskFlags::kEnded);
   const std::uint8_t told = task->cancel.load(std::memory_order_relaxed);
-  janus_result out = {JANUS_KIND_PENDING, 0, JANUS_PENDING, task->id, told != 0 ? 1u : 0u, told};
-  if (ended) {
-    out.kind = static_cast<std::uint32_t>(task->outcome);
-    out.errors = task->outcome == Outcome::kSuccess || task->outcome == Outcome::kCancelled ? 0 : 1;
-    out.code = task->result;
-    out.cause = static_cast<std::uint32_t>(task->cause);
-    order_hooks::acquire(order_hooks::second(task));
-  }
+  if (ended) order_hooks::acquire(order_hooks::second(task));
+  const Report report = ended ? report_of(*task) : Report{Outcome::kPending, 0,         JANUS_PENDING,
+                                                          task->id,          told != 0, static_cast<Cause>(told)};
   task->lock.unlock();
-  if (result != nullptr) write_user(result, out);
+  fill(result, report);
   return ended ? 0 : JANUS_PENDING;
 }
 

@@ -46,6 +46,7 @@ enum class Why : std::uint8_t {
   kElement,
   kAlign,
   kLaterPriority,
+  kReserved,
 };
 
 // Packs a Why above the 16 bits of an error, for functions whose error goes to janus_last_error. error_of() gives the

@@ -25,9 +25,10 @@ namespace janus {
 struct Timer {
   Timer* next;
   Timer* previous;
-  std::uint64_t at;     // ns
-  std::uint32_t group;  // which pays for the time that it takes to let it fire (rt/sched/groups.h)
-  bool is_of_nursery;   // of the layer above: hooks::on_timer() tells its two kinds of timers by it
+  std::uint64_t at;           // ns
+  std::uint32_t group;        // which pays for the time that it takes to let it fire (rt/sched/groups.h)
+  std::uint16_t owners_word;  // of the layer above, for any use
+  bool is_of_nursery;         // of the layer above: hooks::on_timer() tells its two kinds of timers by it
 
   [[nodiscard]] bool is_pending() const noexcept { return next != nullptr; }
 };

@@ -14,7 +14,7 @@ static janus_task ended, parked, victim;
 static janus_local_key key;
 static void* block;
 // Made by the task itself before its cancel.
-static janus_nursery* mine;
+static janus_nursery *mine, *with_ended;
 
 static int64_t nothing(void* arg) {
   (void)arg;
@@ -187,6 +187,9 @@ static int64_t nursery_destroy(void) {
   janus_nursery* fresh = janus_nursery_open(0, 0);
   janus_nursery_close(fresh);
   return janus_nursery_destroy(fresh);
+}
+static int64_t nursery_next(void) {
+  return janus_nursery_next(with_ended, &result, 0);
 }
 static int64_t nursery_open(void) {
   return REFUSED(janus_nursery_open(0, 0));
@@ -410,6 +413,7 @@ static const call calls[] = {
     {"janus_nursery_close", nursery_close},
     {"janus_nursery_create", nursery_create},
     {"janus_nursery_destroy", nursery_destroy},
+    {"janus_nursery_next", nursery_next},
     {"janus_nursery_open", nursery_open},
     {"janus_nursery_recharge", nursery_recharge},
     {"janus_nursery_spawn", nursery_spawn},
@@ -469,6 +473,8 @@ typedef struct {
 static int64_t try_it(void* arg) {
   trial* const this = arg;
   mine = janus_nursery_open(0, 0);
+  with_ended = janus_nursery_open(0, 0);
+  janus_nursery_spawn_in(with_ended, nothing, 0, 0);
   janus_nursery_create();
   while (this->is_cancelled && !janus_cancelled()) janus_yield();
   this->answer = this->make();

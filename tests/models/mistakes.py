@@ -188,7 +188,9 @@ MISTAKES = [
     mistake("nursery", "a visitor does not look whether it is alive", (LIFE, "if (is_valid) return true;", "return true;")),
     mistake("nursery", "a visitor goes while it is ending", (LIFE, "seen != kEnding;", "true;")),
     mistake("nursery", "a child is counted in whether it is closed or not", (LIFE, "if ((seen & kShut) != 0) return false;", "")),
-    mistake("nursery", "the last child does not tell that the owner waits", (LIFE, "kChild) && (before & NurseryWord::kWaiter) != 0;", "kChild) && false;")),
+    mistake("nursery", "the last child does not tell that the owner waits", (LIFE, "return before - NurseryWord::kChild < NurseryWord::kChild ||", "return")),
+    mistake("nursery", "a child with a record does not tell who waits for any", (LIFE, "(kHasRecord && (before & NurseryWord::kAnyEnd) != 0)", "false"),
+            by="who_waits_for_any_end_is_told_each_once"),
     mistake("nursery", "a cancel does not keep it from its end", (LIFE, "(seen | kMarks) + NurseryWord::kChild", "seen | kMarks")),
     mistake("nursery", "what has ended is cancelled", (LIFE, "NurseryWord::is_terminal(seen) || (seen & ", "(seen & ")),
 

@@ -140,4 +140,71 @@ TEST(nursery_model, two_visitors) {
   REQUIRE(goes_well("xx", 2));
 }
 
+// An owner that waits for any end of its children (rt/task/nurseries/next_ended.cpp), all of which are counted already.
+// One letter for each: 'r' leaves a record before it is counted out, 'd' does not.
+struct NextWorld {
+  const char* children;
+  janus::Atomic<std::uint64_t> word{0};
+  janus::Atomic<std::uint32_t> alive{NurseryLife::kAlive}, external_refs{0};
+  enum : std::uint32_t { kRunning, kBlocked, kReady };
+  janus::Atomic<std::uint32_t> owner{kRunning};
+  janus::Atomic<std::uint32_t> is_recorded[2] = {{0}, {0}};
+  bool is_told[2] = {};
+  unsigned records = 0, told = 0;
+
+  NurseryLife life() { return {word, alive, external_refs}; }
+  unsigned threads() const { return children[1] == '\0' ? 2 : 3; }
+  void begin() {
+    word.store((threads() - 1) * NurseryWord::kChild | NurseryWord::kShared, std::memory_order_relaxed);
+    for (const char* each = children; *each != '\0'; ++each) records += *each == 'r' ? 1 : 0;
+  }
+
+  void run(unsigned thread) {
+    if (thread == 0) return be_told();
+    const bool has_record = children[thread - 1] == 'r';
+    if (has_record) is_recorded[thread - 1].store(1, std::memory_order_relaxed);
+    if (has_record ? life().count_out<true>() : life().count_out()) wake_owner();
+  }
+  bool has_children() { return word.load(std::memory_order_acquire) >= NurseryWord::kChild; }
+  int untold() {
+    for (int i = 0; i < 2; ++i)
+      if (!is_told[i] && is_recorded[i].load(std::memory_order_relaxed) != 0) return i;
+    return -1;
+  }
+  bool has_come() { return untold() >= 0 || !has_children(); }
+
+  void be_told() {
+    for (;;) {
+      const bool was_last = !has_children();
+      if (const int next = untold(); next >= 0) {
+        is_told[next] = true;
+        ++told;
+        continue;
+      }
+      if (was_last) return;
+      constexpr std::uint64_t kWaitsForAny = NurseryWord::kWaiter | NurseryWord::kAnyEnd;
+      word.fetch_or(kWaitsForAny, std::memory_order_acq_rel);
+      while (!has_come()) {
+        owner.store(kBlocked, std::memory_order_release);
+        janus::full_fence();
+        if (has_come()) wake_owner();
+        while (owner.load(std::memory_order_acquire) == kBlocked)
+          janus::platform::wait(owner, kBlocked, janus::platform::kForever);
+        owner.store(kRunning, std::memory_order_relaxed);
+      }
+      word.fetch_and(~kWaitsForAny, std::memory_order_relaxed);
+    }
+  }
+  void wake_owner() {
+    std::uint32_t from = kBlocked;
+    if (owner.compare_exchange_strong(from, kReady)) janus::platform::wake(owner, 1);
+  }
+  void end() { require(told == records && untold() < 0, "each that leaves a record is told once"); }
+};
+
+TEST(nursery_model, who_waits_for_any_end_is_told_each_once) {
+  for (const char* children : {"r", "d", "rr", "rd", "dd"})
+    REQUIRE(janus::model::goes_well<NextWorld>(children, Fences::kHeavy, children));
+}
+
 }  // namespace

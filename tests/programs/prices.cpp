@@ -72,6 +72,7 @@ const Price prices[] = {
     {"janus_nursery_cancel", [] { janus_nursery_cancel(spare[turn]); }},
     {"janus_nursery_try_result", [] { janus_nursery_try_result(spare[turn], nullptr); }},
     {"janus_nursery_await", [] { janus_nursery_await(spare[turn], nullptr); }},
+    {"janus_nursery_next", [] { janus_nursery_next(spare[turn], nullptr, 1); }},
     {"janus_nursery_await_until", [] { janus_nursery_await_until(spare[turn], nullptr, 1); }},
     {"janus_nursery_destroy", [] { janus_nursery_destroy(spare[turn]); }},
     {"janus_task_self", [] { janus_task_self(); }},
@@ -193,9 +194,16 @@ int64_t measure(void*) {
 }  // namespace
 
 int main() {
-  const janus_nursery_options options = {
-      0, JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, 0, {1000000000, 64 << 20, 10000, 10000, 10000}, {}, nullptr,
-      0};
+  const janus_nursery_options options = {0,
+                                         JANUS_ON_ERROR_COLLECT,
+                                         JANUS_ON_EXHAUSTION_FAIL,
+                                         0,
+                                         {1000000000, 64 << 20, 10000, 10000, 10000},
+                                         {},
+                                         nullptr,
+                                         0,
+                                         0,
+                                         0};
   const janus_spawn_options roomy = {0, 0, 65536, {}, {}, nullptr, 0};
   janus_nursery* cage = janus_nursery_open(nullptr, &options);
   janus_nursery_spawn_in(cage, measure, nullptr, &roomy);

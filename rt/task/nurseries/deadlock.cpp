@@ -9,6 +9,7 @@
 // such things keeps a nursery open meanwhile.
 #include "rt/task/nurseries/deadlock.h"
 
+#include "rt/task/nurseries/gate.h"
 #include "rt/task/report/describe.h"
 #include "rt/task/report/log.h"
 #include "rt/task/wait/cancel.h"
@@ -30,10 +31,11 @@ void report(Runtime& runtime) noexcept {
   say_and_free(report);
 }
 
-// Whether all tasks in the nursery wait. A task that is no member has never stopped: it is queued or about to run.
+// Whether all tasks in the nursery wait. A task that is no member has never stopped: it waits at the nursery's gate, is
+// queued, or about to run.
 bool do_all_tasks_wait(Nursery& nursery) noexcept {
   LockGuard guard(nursery.lock);
-  std::uint64_t waiting = 0;
+  std::uint64_t waiting = nursery.traits.is_gated ? count_at_gate(nursery) : 0;
   for (RunDetails* member = nursery.migrated_tasks.front(); member != nullptr;
        member = nursery.migrated_tasks.after(member)) {
     if (what_for(member->task->state.load(std::memory_order_acquire)) == nullptr) return false;

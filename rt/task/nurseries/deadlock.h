@@ -12,4 +12,11 @@ namespace janus {
 // `entered` says.
 void handle_deadlock(Runtime& runtime, Worker& worker, IdleSet::Snapshot entered) noexcept;
 
+// Called by a thread outside tasks that is about to wait for children. If all workers fell asleep before it was seen to
+// wait, one of them has to check for a deadlock again. Not in deterministic mode, where that would add a step to the
+// order.
+inline void look_again_for_deadlock(Scheduler& scheduler) noexcept {
+  if (!scheduler.is_deterministic() && scheduler.are_all_asleep()) scheduler.idle_workers().request_attention();
+}
+
 }  // namespace janus

@@ -103,6 +103,8 @@ namespace {
 // Under the nursery's lock. Takes the record off the nursery's list.
 void unlink_record(Task& task) noexcept {
   Nursery& nursery = *task.nursery;
+  if (nursery.untold.load(std::memory_order_relaxed) == &task)
+    nursery.untold.store(task.record_previous, std::memory_order_relaxed);
   (task.record_previous != nullptr ? task.record_previous->record_next : nursery.records) = task.record_next;
   if (task.record_next != nullptr) task.record_next->record_previous = task.record_previous;
   task.clear(TaskFlags::kRecorded);

@@ -121,8 +121,10 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
   traits.reclaims_blocks = options.reclaims_blocks;
   traits.draws = account != runtime.root_account;
   traits.has_deadline = options.has_deadline;
+  traits.is_gated = options.gate.most != 0;
   traits.has_leftovers = traits.draws || options.name != nullptr || options.has_deadline;
   const std::uint32_t alive = init_nursery(*nursery, account, traits);
+  nursery->gate = options.gate;
   if (options.name != nullptr) copy_name(nursery->name, options.name);
   if (owner != nullptr) {
     link_current(*owner->frame);

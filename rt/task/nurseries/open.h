@@ -15,6 +15,7 @@ struct NurseryOptions {
   const char* name = nullptr;
   bool reclaims_blocks = false;
   bool has_deadline = false;  // the caller calls set_deadline() then
+  NurseryGate gate = {};
 };
 
 // `owner` nullptr: a thread outside tasks opens the nursery.

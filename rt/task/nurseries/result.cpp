@@ -59,6 +59,12 @@ std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
     cancel_nursery(&current_worker(), nursery, Cause::kSiblingFailed, pace);
 }
 
+Report report_of(const Task& ended) noexcept {
+  const bool is_failure = severity(ended.outcome) != 0;
+  const bool was_told = ended.cancel.load(std::memory_order_relaxed) != 0;
+  return {ended.outcome, is_failure ? 1u : 0u, ended.result, ended.id, was_told, ended.cause};
+}
+
 // Precondition: the nursery is terminal, so all children have ended, and what they recorded happened before this.
 Report report_of(Nursery& nursery) noexcept {
   nursery.was_read.store(true, std::memory_order_relaxed);

@@ -22,6 +22,8 @@ struct Report {
 // policy. If the task was cancelled from above the nursery, cancels the nursery, too, which that cancel may not have
 // reached yet.
 void record_end(const Task& task, const TaskEnd& end, Pace pace) noexcept;
+// The result of a task that has ended. Under its lock, or that of its nursery while it is in the records.
+Report report_of(const Task& ended) noexcept;
 // The result of a terminal nursery; it counts as read from now on.
 Report report_of(Nursery& nursery) noexcept;
 

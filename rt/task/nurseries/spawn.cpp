@@ -4,6 +4,7 @@
 
 #include "rt/base/order_hooks.h"
 #include "rt/task/account/name.h"
+#include "rt/task/nurseries/gate.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/cancelled.h"
 #include "rt/task/wait/children.h"
@@ -72,6 +73,11 @@ std::uint64_t count_spawned_anywhere(Runtime& runtime, Worker* worker) noexcept 
 }  // namespace
 
 void launch(Worker* worker, Task& task) noexcept {
+  if (task.nursery->traits.is_gated) [[unlikely]] {
+    launch_at_gate(worker, task);
+    if (worker != nullptr) worker->scheduler->sched_point();
+    return;
+  }
   Scheduler& scheduler = task.nursery->runtime->scheduler;
   if (worker == nullptr) return scheduler.inject(&task);
   scheduler.push_fresh(*worker, &task);

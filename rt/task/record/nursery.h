@@ -40,6 +40,7 @@ struct NurseryTraits {
   bool draws = false;  // `account` is not the root's: every spawn is charged
   bool owns_account : 1 = false;
   bool reclaims_blocks : 1 = false;  // with an account of its own: blocks that are charged to it at the end are freed
+  bool is_gated : 1 = false;
   // The record has to be cleaned when the nursery is destroyed: of an account, records, a failure or a name. Written
   // under `lock`, or while the nursery is opened.
   bool has_leftovers = false;
@@ -55,10 +56,10 @@ struct NurseryTraits {
 };
 static_assert(sizeof(NurseryTraits) == sizeof(std::uint64_t));
 
-// Cancels a nursery (rt/task/wait/nursery_deadline.h).
-struct NurseryTimer : Timer {
-  Nursery* nursery;
-  WorkerTimers* where;  // once armed
+// How many children may have started, and not ended, at a time (rt/task/nurseries/gate.h).
+struct NurseryGate {
+  std::uint32_t most;     // 0: any number
+  std::uint32_t running;  // under the nursery's lock
 };
 
 struct alignas(64) Nursery : NurseryAlive {
@@ -76,9 +77,12 @@ struct alignas(64) Nursery : NurseryAlive {
   std::atomic<std::uint64_t> clean_epoch;  // neither it nor an ancestor was cancelled when epoch_of() was this
   Nursery* outer;                          // in the owner's list: the nursery opened before ...
   Nursery* inner;                          // ... and after; invalid in the newest
-  Nursery* previous_current;               // the nursery that was current before janus_nursery_create made this one
-  Task* records;                           // ended tasks whose result may be read
-  std::atomic<bool> was_read;              // the result was read
+  union {
+    Nursery* previous_current;  // the nursery that was current before janus_nursery_create made this one
+    NurseryGate gate;           // with traits.is_gated; of one that janus_nursery_open made
+  };
+  Task* records;               // ended tasks whose result may be read, the last to end first
+  std::atomic<bool> was_read;  // the result was read
   Outcome outcome;
   Cause cause;                          // of the outcome, unless that is a cancel
   std::atomic<Cause> cancel_cause;      // set before it is marked as cancelled
@@ -92,7 +96,11 @@ struct alignas(64) Nursery : NurseryAlive {
   std::int64_t code;
   std::uint64_t failed_id;
   char name[32];
-  NurseryTimer timer;  // with traits.has_deadline
+  // The first to end of the records that janus_nursery_next has not told; those before it in the list are not told either.
+  // Written under `lock`.
+  std::atomic<Task*> untold;
+  Task* last_unstarted;  // of those that wait at the gate: a ring by Runnable::next; under `lock`
+  Timer timer;           // with traits.has_deadline: cancels it; `owners_word`: 1 and the worker at whose wheel it is
 
   NurseryLife life() noexcept { return {word, alive, external_refs}; }
 };
@@ -102,9 +110,12 @@ inline bool is_zeroed_when_free(const Nursery& nursery) noexcept {
   return !Nursery::is_alive(nursery.alive.load(std::memory_order_relaxed)) &&
          nursery.word.load(std::memory_order_relaxed) == 0 && nursery.local_count == 0 && nursery.records == nullptr &&
          !nursery.was_read.load(std::memory_order_relaxed) && nursery.outcome == Outcome::kSuccess &&
-         nursery.timer.where == nullptr && nursery.errors == 0 && nursery.code == 0 && nursery.failed_id == 0 &&
+         nursery.timer.owners_word == 0 && nursery.untold.load(std::memory_order_relaxed) == nullptr &&
+         nursery.last_unstarted == nullptr && nursery.errors == 0 && nursery.code == 0 && nursery.failed_id == 0 &&
          nursery.name[0] == 0 && nursery.migrated_tasks.is_empty();
 }
+
+static_assert(sizeof(Nursery) == 256);
 
 // Whether `worker` is the nursery's home, and counts its children with plain arithmetic.
 [[gnu::always_inline]] inline bool is_at_home(const Nursery& nursery, const Worker& worker) noexcept {

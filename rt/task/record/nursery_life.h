@@ -17,7 +17,8 @@ struct NurseryWord {
   static constexpr std::uint64_t kShared = 4;       // the count in `word` is the whole count
   static constexpr std::uint64_t kWaiter = 8;       // the owner waits, and the end wakes it
   static constexpr std::uint64_t kDeadlocked = 16;  // cancelled because nothing in the runtime could run any more
-  static constexpr std::uint64_t kChild = 256;      // unit of the count, which is above the flags, in two's complement
+  static constexpr std::uint64_t kAnyEnd = 128;  // with kWaiter: also the end of a child that leaves a record wakes it
+  static constexpr std::uint64_t kChild = 256;   // unit of the count, which is above the flags, in two's complement
 
   static bool is_terminal(std::uint64_t word) noexcept {
     return word < kChild && (word & kShared) != 0 && (word & (kClosed | kCancelled)) != 0;
@@ -96,12 +97,14 @@ struct NurseryLife : NurseryAlive {
     return true;
   }
 
-  // Ends the hold of a counted child or visitor on the nursery. True: this made the nursery terminal, and its owner
-  // waits.
+  // Ends the hold of a counted child or visitor on the nursery. True: its owner waits, and this was the last one; or,
+  // with a record, the owner waits for any end. Who awaits the nursery has closed it, so it is terminal then.
+  template <bool kHasRecord = false>
   [[nodiscard, gnu::always_inline]] bool count_out() const noexcept {
     const std::uint64_t before = word.fetch_sub(NurseryWord::kChild, std::memory_order_acq_rel);
     JANUS_ASSERT(!NurseryWord::is_terminal(before));  // nursery-ends-once
-    return NurseryWord::is_terminal(before - NurseryWord::kChild) && (before & NurseryWord::kWaiter) != 0;
+    if ((before & NurseryWord::kWaiter) == 0) return false;
+    return before - NurseryWord::kChild < NurseryWord::kChild || (kHasRecord && (before & NurseryWord::kAnyEnd) != 0);
   }
 
   // --- For the owner ---

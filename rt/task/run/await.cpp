@@ -3,6 +3,7 @@
 #include "rt/task/run/await.h"
 
 #include "rt/base/order_hooks.h"
+#include "rt/task/nurseries/deadlock.h"
 #include "rt/task/nurseries/open.h"
 #include "rt/task/nurseries/result.h"
 #include "rt/task/record/price.h"
@@ -136,10 +137,7 @@ void await_from_thread(Nursery& nursery) noexcept {
     order_hooks::acquire(&nursery);
     return true;
   }
-  // If all workers fell asleep before this thread was seen to wait, one of them has to check for a deadlock again
-  // (deadlock.cpp). Not in deterministic mode, where that would add a step to the order.
-  Scheduler& scheduler = nursery.runtime->scheduler;
-  if (!scheduler.is_deterministic() && scheduler.are_all_asleep()) scheduler.idle_workers().request_attention();
+  look_again_for_deadlock(nursery.runtime->scheduler);
   for (;;) {
     // A late waker of the record's previous nursery may increment `ended`, too, so only the word decides.
     const std::uint32_t seen = nursery.ended.load(std::memory_order_acquire);

@@ -56,7 +56,7 @@ void on_attention(Worker& worker) noexcept {
 
 Runnable* on_timer(Worker& worker, Timer& timer) noexcept {
   if (!timer.is_of_nursery) return Deadline::of(timer).fire(worker);
-  fire_deadline(worker, static_cast<NurseryTimer&>(timer));
+  fire_deadline(worker, timer);
   return nullptr;
 }
 

@@ -8,6 +8,7 @@
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/account/locals.h"
 #include "rt/task/locks/keyed_lock.h"
+#include "rt/task/nurseries/gate.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/nurseries/join.h"
 #include "rt/task/nurseries/result.h"
@@ -66,6 +67,8 @@ void end_exposed(Worker& worker, Task& task, const TaskEnd& end) noexcept {
     task.record_next = nursery.records;
     if (nursery.records != nullptr) nursery.records->record_previous = &task;
     nursery.records = &task;
+    if (nursery.untold.load(std::memory_order_relaxed) == nullptr)
+      nursery.untold.store(&task, std::memory_order_relaxed);
     task.set(TaskFlags::kRecorded);
   } else {
     free_record(&worker, task);
@@ -111,11 +114,13 @@ TaskEnd end_of(Task& task, std::int64_t code) noexcept {
   const bool is_exposed = task.has(TaskFlags::kExposed);
   const bool is_main = is_exposed && runtime.terminable.load(std::memory_order_relaxed) == &task;
   if (is_main) runtime.terminable.store(nullptr, std::memory_order_relaxed);
+  const bool leaves_record = task.has(TaskFlags::kKept);
   if (is_exposed)
     end_exposed(worker, task, end);
   else
     free_record(&worker, task);
-  leave_nursery(worker, nursery);
+  if (nursery.traits.is_gated) let_next_pass(worker, nursery);
+  leaves_record ? leave_nursery_with_record(worker, nursery) : leave_nursery(worker, nursery);
   // Must come last: the thread that began the program ends main's nursery as soon as its own worker has stopped.
   if (is_main) runtime.scheduler.stop();
 }

@@ -9,7 +9,7 @@ namespace janus {
 
 namespace {
 
-// Called by the thread that made the word terminal while the owner waits.
+// Called by the thread whose change of the word ends the owner's wait.
 [[gnu::noinline]] void wake_owner(Worker* worker, Nursery& nursery) noexcept {
   // The record may already serve another owner, which is then woken to check its condition; that does no harm.
   if (Task* const owner = nursery.owner.load(std::memory_order_relaxed)) {
@@ -54,6 +54,13 @@ void leave_nursery(Worker& worker, Nursery& nursery) noexcept {
     --nursery.local_count;
   else
     count_out(&worker, nursery);
+}
+
+void leave_nursery_with_record(Worker& worker, Nursery& nursery) noexcept {
+  if (is_at_home(nursery, worker))
+    --nursery.local_count;
+  else if (nursery.life().count_out<true>())
+    wake_owner(&worker, nursery);
 }
 
 void count_child_out(Worker* worker, Nursery& nursery) noexcept {
@@ -131,6 +138,13 @@ void flush_local_count(Worker* worker, Nursery& nursery) noexcept {
 
 bool is_terminal(const Nursery& nursery) noexcept {
   return NurseryWord::is_terminal(nursery.word.load(std::memory_order_acquire));  // pairs with the last count_out
+}
+
+bool has_children(const Worker* worker, const Nursery& nursery) noexcept {
+  const std::uint64_t word = nursery.word.load(std::memory_order_acquire);  // pairs with count_out()
+  const std::int64_t elsewhere = static_cast<std::int64_t>(word) / std::int64_t{NurseryWord::kChild};
+  const bool is_home = worker != nullptr && is_at_home(nursery, *worker);
+  return elsewhere + (is_home ? nursery.local_count : 0) != 0;
 }
 
 NurseryState nursery_state(const Nursery& nursery) noexcept {

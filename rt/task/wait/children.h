@@ -30,12 +30,16 @@ NurseryState nursery_state(const Nursery& nursery) noexcept;
 // Called before reading the state: on the home worker of a closed nursery, makes the local count visible to all.
 void flush_local_count(Worker* worker, Nursery& nursery) noexcept;
 bool is_terminal(const Nursery& nursery) noexcept;
+// Whether children are counted in. Called by the owner, or by a thread outside tasks that opened the nursery.
+bool has_children(const Worker* worker, const Nursery& nursery) noexcept;
 // Counts a child in. False: the nursery takes no more spawns. Fast path: requires the nursery's home worker, and a
 // nursery that is neither closing nor ended.
 template <Path kPath>
 bool count_child_in(Worker* worker, Nursery& nursery) noexcept;
 // Counts out a child that has ended. The nursery may have ended when this returns.
 void leave_nursery(Worker& worker, Nursery& nursery) noexcept;
+// The same for one that is now in the nursery's records: also wakes an owner that waits for any end.
+void leave_nursery_with_record(Worker& worker, Nursery& nursery) noexcept;
 void count_child_out(Worker* worker, Nursery& nursery) noexcept;
 void release_pin(Worker* worker, Nursery& nursery) noexcept;
 // Called before the owner leaves its worker, or awaits: moves the local count into the word and sets `flags`. Returns

@@ -11,7 +11,7 @@ namespace janus {
 
 Deadline::Deadline(Task& task, std::uint64_t limit, std::uint64_t now_ns) noexcept
     : DeadlineActions{publish_stop_of, has_passed_of},
-      Timer{nullptr, nullptr, limit, task.group, false},
+      Timer{nullptr, nullptr, limit, task.group, 0, false},
       task_(task),
       now_ns_(now_ns) {
   JANUS_ASSERT(!task.is_marked(TaskMarks::kHasDeadline));

@@ -15,6 +15,17 @@ namespace janus {
 
 namespace {
 
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"  // all supported compilers define it for any class
+Nursery& nursery_of(Timer& timer) noexcept {
+  return *reinterpret_cast<Nursery*>(reinterpret_cast<std::byte*>(&timer) - offsetof(Nursery, timer));
+}
+
+// Where its timer is, or was until it fired.
+WorkerTimers& wheel_of(Nursery& nursery) noexcept {
+  Scheduler& scheduler = nursery.runtime->scheduler;
+  return scheduler.idle_workers().timers().of(*scheduler.worker(nursery.timer.owners_word - 1));
+}
+
 std::uint32_t group_of(const Runtime& runtime, const Account& account) noexcept {
   return &account == runtime.root_account ? 0 : account.index();
 }
@@ -25,12 +36,10 @@ void set_deadline(Worker* worker, Nursery& nursery, std::uint64_t at) noexcept {
   IdleWorkers& idle = nursery.runtime->scheduler.idle_workers();
   const std::uint64_t now_ns = nursery.runtime->scheduler.now_ns();
   if (at <= now_ns) return cancel_nursery(worker, nursery, Cause::kDeadline, Pace::kAtOnce);  // it has no members yet
-  const Worker& whose = worker != nullptr ? *worker : *nursery.runtime->scheduler.worker(0);
-  WorkerTimers& where = idle.timers().of(whose);
   nursery.timer.group = group_of(*nursery.runtime, *nursery.account);
   nursery.timer.is_of_nursery = true;
-  nursery.timer.nursery = &nursery;
-  nursery.timer.where = &where;
+  nursery.timer.owners_word = static_cast<std::uint16_t>(1 + (worker != nullptr ? worker->id : 0));
+  WorkerTimers& where = wheel_of(nursery);
   bool is_nearest;
   {
     LockGuard guard(where.lock);
@@ -40,16 +49,17 @@ void set_deadline(Worker* worker, Nursery& nursery, std::uint64_t at) noexcept {
 }
 
 void end_deadline(Nursery& nursery) noexcept {
-  if (nursery.timer.where != nullptr) nursery.timer.where->disarm(nursery.timer);
-  nursery.timer.where = nullptr;
+  if (nursery.timer.owners_word != 0) wheel_of(nursery).disarm(nursery.timer);
+  nursery.timer.owners_word = 0;
 }
 
-void fire_deadline(Worker& worker, NurseryTimer& timer) noexcept {
-  Nursery& nursery = *timer.nursery;
+void fire_deadline(Worker& worker, Timer& timer) noexcept {
+  Nursery& nursery = nursery_of(timer);
   CancelWalk walk = begin_cancel(&worker, nursery, Cause::kDeadline);
   if (walk.first == nullptr) return;  // it has ended, or was cancelled before
-  nursery.cancel_next = static_cast<Nursery*>(timer.where->rest);
-  timer.where->rest = &nursery;
+  void*& rest = wheel_of(nursery).rest;
+  nursery.cancel_next = static_cast<Nursery*>(rest);
+  rest = &nursery;
 }
 
 // The first nursery is kept from ending until its account has paid.

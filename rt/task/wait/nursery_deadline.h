@@ -15,7 +15,7 @@ void set_deadline(Worker* worker, Nursery& nursery, std::uint64_t at) noexcept;
 // Before the record of a nursery with a deadline is given back. Afterwards nobody uses its timer.
 [[JANUS_OPTIONAL]] void end_deadline(Nursery& nursery) noexcept;
 // For hooks::on_timer().
-[[JANUS_OPTIONAL]] void fire_deadline(Worker& worker, NurseryTimer& timer) noexcept;
+[[JANUS_OPTIONAL]] void fire_deadline(Worker& worker, Timer& timer) noexcept;
 // For hooks::go_on_firing().
 [[JANUS_OPTIONAL]] void go_on_cancelling(Worker& worker, void*& rest) noexcept;
 

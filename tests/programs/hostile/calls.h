@@ -106,6 +106,20 @@ static void step_wait_in_vain(belongings* mine) {
   janus_nursery_destroy(nursery);
 }
 
+// As they end, two of them at a time.
+static void step_next(belongings* mine) {
+  (void)mine;
+  const janus_nursery_options options = {.size = sizeof options, .max_running = 2};
+  janus_nursery* nursery = janus_nursery_open(NULL, &options);
+  if (nursery == NULL) return;
+  for (int i = 0; i < 4; ++i) spawn(nursery, return_nothing, NULL);
+  janus_result result;
+  while (janus_nursery_next(nursery, &result, 0) == 0) {
+  }
+  janus_nursery_await(nursery, NULL);
+  janus_nursery_destroy(nursery);
+}
+
 static void step_open_budgeted(belongings* mine) {
   (void)mine;
   const janus_budget little = {1, 64, 1, 1, 0};
@@ -351,6 +365,7 @@ static const step steps[] = {
     {"open, await, destroy", step_open, "janus_nursery_open janus_nursery_await janus_nursery_destroy"},
     {"open with a budget", step_open_budgeted, "janus_nursery_open"},
     {"join_until and await_until in vain", step_wait_in_vain, "janus_task_join_until janus_nursery_await_until"},
+    {"next", step_next, "janus_nursery_next"},
     {"create, await_all", step_create, "janus_nursery_create janus_nursery_await_all"},
     {"create, spawn, await_all", step_spawn, "janus_nursery_spawn"},
     {"fork_join", step_fork, "janus_fork_join"},

@@ -124,23 +124,27 @@ const EdgeCall calls[] = {
     {"select(nothing, all)", [] { return refused(janus_select(nullptr, kAll, 0)); }},
     {"open(on_error 7)",
      [] {
-       return open_with({0, 7, 0, 0, {}, {}, nullptr, 0});
+       return open_with({0, 7, 0, 0, {}, {}, nullptr, 0, 0, 0});
      }},
     {"open(on_exhaustion 7)",
      [] {
-       return open_with({0, 0, 7, 0, {}, {}, nullptr, 0});
+       return open_with({0, 0, 7, 0, {}, {}, nullptr, 0, 0, 0});
      }},
     {"open(flags)",
      [] {
-       return open_with({0, 0, 0, 0x80000000u, {}, {}, nullptr, 0});
+       return open_with({0, 0, 0, 0x80000000u, {}, {}, nullptr, 0, 0, 0});
      }},
     {"open(size 3)",
      [] {
-       return open_with({3, 0, 0, 0, {}, {}, nullptr, 0});
+       return open_with({3, 0, 0, 0, {}, {}, nullptr, 0, 0, 0});
      }},
     {"open(cap of junk)",
      [] {
-       return open_with({0, 0, 0, 0, {}, {kJunk}, nullptr, 0});
+       return open_with({0, 0, 0, 0, {}, {kJunk}, nullptr, 0, 0, 0});
+     }},
+    {"open, reserved",
+     [] {
+       return open_with({sizeof(janus_nursery_options), 0, 0, 0, {}, {}, nullptr, 0, 0, 1});
      }},
     {"open(in junk)", [] { return refused(janus_nursery_open(junk<janus_rt*>(), nullptr)); }},
     {"spawn of nothing", [] { return refused(janus_nursery_spawn_in(nursery, nullptr, nullptr, nullptr)); }},
@@ -213,6 +217,8 @@ const EdgeCall calls[] = {
     {"safepoint_resume", [] { return refused(janus_safepoint_resume(nullptr)); }},
     {"free(junk)", [] { return survived([] { janus_free(junk<void*>()); }); }},
     {"channel_release(junk)", [] { return survived([] { janus_channel_release(junk<janus_channel*>()); }); }},
+    {"next(no nursery)", [] { return refused(janus_nursery_next(nullptr, nullptr, 0)); }},
+    {"next(nobody there)", [] { return refused(janus_nursery_next(nursery, nullptr, 1)); }},
     {"await_until(no nursery)", [] { return refused(janus_nursery_await_until(nullptr, nullptr, 0)); }},
     {"await(no nursery)", [] { return refused(janus_nursery_await(nullptr, nullptr)); }},
     {"try_result(junk nursery)", [] { return refused(janus_nursery_try_result(junk<janus_nursery*>(), nullptr)); }},

@@ -28,6 +28,9 @@ typedef struct janus_nursery_options {
   janus_cap cap;
   const char* name;      // up to 31 bytes, NULL for none
   uint64_t deadline_ns;  // when janus_now_ns() is this, the nursery is cancelled (JANUS_CAUSE_DEADLINE); 0: never
+  // Read if `size` is sizeof:
+  uint32_t max_running;  // children beyond it wait unstarted, in the order of their spawns; 0: no bound
+  uint32_t reserved;     // 0
 } janus_nursery_options;
 
 #define JANUS_PRIORITY_NORMAL 0u
@@ -82,6 +85,13 @@ long janus_nursery_await(janus_nursery* nursery, janus_result* result);
 // The same until janus_now_ns() is `deadline_ns` (0: for ever): JANUS_E_TIMEOUT if children are left, and the nursery is
 // closed, but has no result yet [owner].
 long janus_nursery_await_until(janus_nursery* nursery, janus_result* result, uint64_t deadline_ns);
+// Waits for the next child to end, of those that no call has told yet, until janus_now_ns() is `deadline_ns` (0: for ever):
+// 0 and the child's result, with its number as task_id. Children are told in the order in which they ended, each once.
+// Told are those that leave a record: of janus_nursery_spawn_in, but without JANUS_SPAWN_DETACHED, and not released
+// before. JANUS_E_CLOSED: all were told, and no child lives, so that only a further spawn could bring another.
+// JANUS_E_TIMEOUT, JANUS_CANCELLED: nothing was told; JANUS_E_NO_MEMORY: nor is there a stack for other tasks. The nursery
+// stays as it is, open or closed. `result` may be NULL [owner].
+int janus_nursery_next(janus_nursery* nursery, janus_result* result, uint64_t deadline_ns);
 // Frees a terminal nursery with the records of its tasks; JANUS_PENDING if it is not terminal [owner].
 int janus_nursery_destroy(janus_nursery* nursery);
 // Moves `amount` from the caller's budget to the nursery's and wakes its exhausted children; JANUS_E_BUDGET if the

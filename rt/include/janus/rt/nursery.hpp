@@ -22,6 +22,7 @@ struct NurseryOptions {
   janus_cap cap = {};
   const char* name = nullptr;
   std::uint64_t deadline_ns = 0;  // when janus_now_ns() is this, the nursery is cancelled; 0: never
+  std::uint32_t max_running = 0;  // children beyond it wait unstarted, in the order of their spawns; 0: no bound
 };
 
 // The task that made the nursery awaits and destroys it; every task below may spawn, cancel and close.
@@ -38,7 +39,9 @@ class Nursery {
                                        options.budget,
                                        options.cap,
                                        options.name,
-                                       options.deadline_ns};
+                                       options.deadline_ns,
+                                       options.max_running,
+                                       0};
     nursery_ = janus_nursery_open(rt, &raw);
   }
   Nursery(const Nursery&) = delete;
