@@ -43,12 +43,17 @@
 //   janus::IdleWorkers::see_to_cover_all      the same
 //   janus::IdleWorkers::sleep_until_timer     the same
 // PART   rt/task/wait/deadline.cpp            -                      janus::Deadline::Deadline
-//   janus::Deadline::end                      no task has a deadline (TaskMarks::kHasDeadline)
+//   janus::Deadline::end                      no task has a deadline (TaskMarks::kInCall)
 //   janus::Deadline::fire                     the same
 // PART   rt/task/wait/nursery_deadline.cpp    -                      janus::set_deadline
 //   janus::end_deadline                       no nursery has a deadline (NurseryTraits)
 //   janus::fire_deadline                      the same
 //   janus::go_on_cancelling                   the same
+// PART   rt/task/wait/put_aside.cpp           -                      janus::enter_shield
+//   janus::is_put_aside                       no task is in a shield (TaskMarks::kInCall), nor below one
+//   janus::is_put_aside_in                    the same
+//   janus::look_for_shield                    the same
+//   janus::shared_grace_of                    the same
 // PART   rt/task/nurseries/gate.cpp           -                      janus::gate_of
 //   janus::launch_at_gate                     no nursery is gated (NurseryTraits)
 //   janus::let_next_pass                      the same

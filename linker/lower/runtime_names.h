@@ -9,7 +9,7 @@
 
 namespace janus::lower {
 
-constexpr std::array<std::string_view, 84> kRuntimeNames = {
+constexpr std::array<std::string_view, 86> kRuntimeNames = {
     "janus_alloc",
     "janus_alloc_aligned",
     "janus_blocking",
@@ -74,6 +74,7 @@ constexpr std::array<std::string_view, 84> kRuntimeNames = {
     "janus_scheduler_yield",
     "janus_select",
     "janus_select_until",
+    "janus_shield",
     "janus_sleep_ns",
     "janus_sleep_until",
     "janus_strerror",

@@ -289,6 +289,7 @@ int janus_yield(void);
 int janus_yield_slow(void);
 int janus_sleep_ns(uint64_t ns);
 int janus_sleep_until(uint64_t deadline_ns);
+int64_t janus_shield(janus_task_fn fn, void* arg);
 uint64_t janus_now_ns(void);
 int64_t janus_unix_time_ns(void);
 int janus_park(int64_t timeout_ns);

@@ -292,6 +292,26 @@ static int64_t select_until(void) {
   janus_select_case one = one_case();
   return janus_select_until(&one, 1, UINT64_MAX);
 }
+// The calls of which the table says that they are cancelled, refused or say so, and others that wait.
+static int64_t behind_shield(void* arg) {
+  (void)arg;
+  janus_nursery* const nursery = janus_nursery_open(0, 0);
+  int64_t answer = janus_cancelled() | janus_yield() | janus_yield_check(1) | janus_sleep_ns(1) | janus_sleep_until(1);
+  const janus_task task = janus_nursery_spawn_in(nursery, nothing, 0, 0);
+  if (task.raw == 0) answer |= janus_last_error();
+  answer |= janus_task_join(task, 0) | janus_task_join_until(task, 0, UINT64_MAX);
+  answer |= janus_nursery_next(nursery, 0, 0) | janus_fork_join(nothing, 0, nothing, 0, 0);
+  answer |= janus_channel_recv(channel, &word) | janus_channel_send(channel, &word);
+  answer |= janus_unpark(janus_task_self()) | janus_park(-1);
+  janus_select_case one = {channel, &word, JANUS_SEND, 0};
+  answer |= janus_select(&one, 1, -1) | janus_channel_recv(channel, &word);
+  if (janus_nursery_create() == 0) answer |= janus_last_error();
+  answer |= janus_nursery_spawn(nothing, 0) | janus_nursery_await_all() | janus_nursery_await(nursery, 0);
+  return answer;
+}
+static int64_t shield(void) {
+  return janus_shield(behind_shield, 0);
+}
 static int64_t sleep_ns(void) {
   return janus_sleep_ns(1);
 }
@@ -441,6 +461,7 @@ static const call calls[] = {
     {"janus_select", select_one},
     {"janus_select(0)", select_0},
     {"janus_select_until", select_until},
+    {"janus_shield", shield},
     {"janus_sleep_ns", sleep_ns},
     {"janus_sleep_until", sleep_until},
     {"janus_strerror", text_of},

@@ -525,6 +525,7 @@ TEST(tasks, a_thread_outside_is_no_task) {
   CHECK_EQ(janus_sleep_ns(1), JANUS_E_NO_TASK);
   CHECK_EQ(janus_sleep_until(1), JANUS_E_NO_TASK);
   CHECK_EQ(janus_park(-1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_shield(return_zero, nullptr), JANUS_E_NO_TASK);
   CHECK_EQ(janus_channel_send(channel, &value), JANUS_E_NO_TASK);
   CHECK_EQ(janus_channel_recv(channel, &value), JANUS_E_NO_TASK);
   CHECK_EQ(janus_channel_send_until(channel, &value, 1), JANUS_E_NO_TASK);

@@ -41,6 +41,15 @@ int yield(Worker& worker, Task& task) noexcept {
 template int yield<Path::kGeneral>(Worker& worker, Task& task) noexcept;
 template int yield<Path::kFast>(Worker& worker, Task& task) noexcept;
 
+namespace {
+
+// Only while the task's function runs.
+bool is_grace_over(RunFrame& frame) noexcept {
+  return frame.frame_sp != 0 && frame.details.grace().load(std::memory_order_relaxed) < 0;
+}
+
+}  // namespace
+
 [[gnu::noinline, gnu::cold]] int yield_slow(Task& task) noexcept {
   const std::uint64_t debt = commit_slice_at_check(current_worker(), task);
   Scheduler& scheduler = *current_worker().scheduler;
@@ -52,12 +61,13 @@ template int yield<Path::kFast>(Worker& worker, Task& task) noexcept;
   scheduler.idle_workers().poll_sources(current_worker(), is_requested ? Timers::Whose::kAll : Timers::Whose::kOwn);
   // Pays first for what was spent beyond the slice. A cancelled task does not wait for that: its account keeps the
   // debt.
-  if (debt != 0 && is_cancelled(task))
+  if (debt != 0 && is_told(task))
     runtime_of(current_worker()).accounts.owe(task.account, debt);
   else if (debt != 0)
     (void)charge_waiting(task, Component::kOps, debt);
   const bool told = sees_cancel(task);
-  if (told && task.frame->frame_sp != 0 && task.frame->details.grace < 0) panic(task, Cause::kGraceOver, kGraceIsGone);
+  // Also in a shield.
+  if (task.is_marked(TaskMarks::kSawCancel) && is_grace_over(*task.frame)) panic(task, Cause::kGraceOver, kGraceIsGone);
   commit_slice(current_worker(), task);  // if the task has waited, it has a slice already
   begin_slice(current_worker(), task);
   task.yielded_free = false;

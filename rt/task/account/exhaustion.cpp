@@ -175,6 +175,8 @@ struct AwaitedRecharge : Awaited {
         queue(runtime.accounts.queue(account)),
         wait{{{}, component, amount}, &task, false, false, false, false} {}
   static constexpr WaitReason reason() noexcept { return WaitReason::kBudget; }
+  // From its cancel on the task lives on its grace, and waits for no ops.
+  bool heeds_shield() const noexcept { return wait.component != Component::kOps; }
   CompactList<AccountWait>& others() const noexcept { return queue.waits[static_cast<unsigned>(wait.component)]; }
 
   // No task overtakes earlier waiters; but amounts in an account of its own are for this task alone.

@@ -81,9 +81,15 @@ Account* payer_of_record(const Nursery& nursery) noexcept {
   attach_clean(nursery, worker, owner, alive, told ? ~std::uint64_t{0} : clean);
 }
 
-// Cancels a nursery that is opened by a task that was told to end.
-void pass_cancel_on(Nursery* nursery, Worker& worker, const Task& owner) noexcept {
-  if (nursery != nullptr && owner.is_marked(TaskMarks::kSawCancel))
+// Before a nursery can be found that is opened in a shield of its owner.
+void keep_in_shield(Nursery& nursery, const Task& owner) noexcept {
+  if (is_shielded(owner))
+    nursery.word.store(NurseryWord::kShielded | NurseryWord::kOwnersGrace, std::memory_order_relaxed);
+}
+
+// Cancels a nursery that is opened by a task that was cancelled.
+void pass_cancel_on(Nursery* nursery, Worker& worker, Task& owner) noexcept {
+  if (nursery != nullptr && owner.is_marked(TaskMarks::kSawCancel) && is_cancelled(owner))
     cancel_nursery(&worker, *nursery, Cause::kParent, Pace::kAtOnce);
 }
 
@@ -130,6 +136,7 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
     link_current(*owner->frame);
     link_nursery(owner->frame->open, *nursery);
     nursery->traits.is_linked = true;
+    keep_in_shield(*nursery, *owner);
     attach_to_owner(*nursery, *worker, *owner, alive);
     pass_cancel_on(nursery, *worker, *owner);
   } else {
@@ -145,7 +152,7 @@ namespace {
 [[gnu::always_inline]] inline bool is_ready_to_open(Worker& worker, const Task& owner) noexcept {
   const auto* const record = static_cast<const Nursery*>(Slab::hot(worker.nurseries));
   return record != nullptr && record->runtime != nullptr && !owner.is_caged() &&
-         !owner.is_marked(TaskMarks::kSawCancel);
+         !owner.is_marked(TaskMarks::kSawCancel | TaskMarks::kInCall);
 }
 
 }  // namespace
@@ -185,6 +192,7 @@ template <Path kPath, bool kIsFork>
     nursery->previous_current = frame.current;
     frame.current = nursery;
   }
+  if constexpr (!kIsFast) keep_in_shield(*nursery, owner);
   attach_to_owner(*nursery, worker, owner, alive);
   if constexpr (!kIsFast) pass_cancel_on(nursery, worker, owner);
   return nursery;
@@ -211,7 +219,7 @@ Nursery* open_fork_fast(Worker& worker, Task& owner, RunFrame& frame) noexcept {
   auto* const nursery = static_cast<Nursery*>(Slab::hot(worker.nurseries));
   if (nursery == nullptr || nursery->runtime == nullptr || owner.is_caged() || frame.current != nullptr) [[unlikely]]
     return nullptr;
-  constexpr std::uint8_t kGeneral = TaskMarks::kSawCancel | TaskMarks::kHoldsLocks;
+  constexpr std::uint8_t kGeneral = TaskMarks::kSawCancel | TaskMarks::kHoldsLocks | TaskMarks::kInCall;
   if (owner.is_marked_or_published(kGeneral)) [[unlikely]] {
     owner.is_published = false;
     if (owner.is_marked(kGeneral)) return nullptr;

@@ -21,7 +21,7 @@ struct NurseryOptions {
 // `owner` nullptr: a thread outside tasks opens the nursery.
 OrError<Nursery*> open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options) noexcept;
 // For janus_nursery_create: opens a nursery of the running task with default options, as its current one. Fast path:
-// only on the root's account, for a task that was not told to end; nullptr, without an error: take the general path.
+// only on the root's account, for a task that was not told to end and is in no shield; nullptr, without an error: take the general path.
 template <Path kPath>
 OrError<Nursery*> open_current(Worker& worker, Task& owner) noexcept;
 // For janus_fork_join: opens a nursery of the running task that collects failures, in the list of its frame.

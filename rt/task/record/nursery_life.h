@@ -12,11 +12,13 @@
 namespace janus {
 
 struct NurseryWord {
-  static constexpr std::uint64_t kClosed = 1;       // no more spawns
-  static constexpr std::uint64_t kCancelled = 2;    // children are told to end; no more spawns either
-  static constexpr std::uint64_t kShared = 4;       // the count in `word` is the whole count
-  static constexpr std::uint64_t kWaiter = 8;       // the owner waits, and the end wakes it
-  static constexpr std::uint64_t kDeadlocked = 16;  // cancelled because nothing in the runtime could run any more
+  static constexpr std::uint64_t kClosed = 1;        // no more spawns
+  static constexpr std::uint64_t kCancelled = 2;     // children are told to end; no more spawns either
+  static constexpr std::uint64_t kShared = 4;        // the count in `word` is the whole count
+  static constexpr std::uint64_t kWaiter = 8;        // the owner waits, and the end wakes it
+  static constexpr std::uint64_t kDeadlocked = 16;   // cancelled because nothing in the runtime could run any more
+  static constexpr std::uint64_t kShielded = 32;     // its owner's shield keeps cancels from above away from it
+  static constexpr std::uint64_t kOwnersGrace = 64;  // opened in a shield: tasks below spend its owner's grace
   static constexpr std::uint64_t kAnyEnd = 128;  // with kWaiter: also the end of a child that leaves a record wakes it
   static constexpr std::uint64_t kChild = 256;   // unit of the count, which is above the flags, in two's complement
 

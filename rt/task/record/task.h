@@ -116,10 +116,10 @@ struct TaskMarks {
   static constexpr std::uint8_t kSawCancel = 2;    // it was told to end
   static constexpr std::uint8_t kWasForced = 4;    // it is ended by force
   static constexpr std::uint8_t kHasLocals = 8;
-  static constexpr std::uint8_t kHasError = 16;      // janus_last_error, or errno
-  static constexpr std::uint8_t kHoldsLocks = 32;    // it may have to release some at its end
-  static constexpr std::uint8_t kHasGrown = 64;      // it has grown its stack, and shrinks it at its end
-  static constexpr std::uint8_t kHasDeadline = 128;  // unlike the others, only for the time of a call
+  static constexpr std::uint8_t kHasError = 16;    // janus_last_error, or errno
+  static constexpr std::uint8_t kHoldsLocks = 32;  // it may have to release some at its end
+  static constexpr std::uint8_t kHasGrown = 64;    // it has grown its stack, and shrinks it at its end
+  static constexpr std::uint8_t kInCall = 128;     // it has a deadline or a shield; unlike the others, only for a call
 };
 
 using TaskLock = RankedLock<LockRank::kTask>;
@@ -166,7 +166,7 @@ struct alignas(64) Task : Runnable {
   Cause cause;                     // once kEnded
   std::atomic<bool> has_migrated;  // its frame is in the nursery's members (under the nursery's lock)
 
-  // Atomic: may_be_cancelled() may read it after the record was recycled for another task.
+  // Atomic: may_be_told() may read it after the record was recycled for another task.
   void belong_to(Nursery& where) noexcept { std::atomic_ref(nursery).store(&where, std::memory_order_relaxed); }
   Nursery* nursery_of_whoever_has_it() noexcept { return std::atomic_ref(nursery).load(std::memory_order_relaxed); }
 
@@ -207,11 +207,15 @@ struct RunDetails : ListLink<MigratedTasks> {
   Stack* abandoned = nullptr;           // its own stack, if it ends by force on a spare one
   LockWaiter* held_locks = nullptr;     // with kHoldsLocks
   LocksBefore* locks_before = nullptr;  // of the innermost half that began with kHoldsLocks (rt/task/run/fork.cpp)
-  const DeadlineActions* deadline = nullptr;  // with kHasDeadline
+  const DeadlineActions* deadline = nullptr;  // with kInCall; nullptr: none
   // With kHasGrown: the stack's limit before it grew, and the bytes of growth that the account has paid for.
   std::byte* limit_before = nullptr;
   std::size_t growth_paid = 0;
-  std::int64_t grace = 0;        // ops left to clean up, once kSawCancel
+  // Once kSawCancel: the ops left to clean up, its own or those of the task whose shield it is below. Tasks below this
+  // one may spend from its own.
+  std::atomic<std::int64_t> own_grace{0};
+  std::atomic<std::int64_t>* shared_grace = nullptr;
+  std::atomic<std::int64_t>& grace() noexcept { return shared_grace != nullptr ? *shared_grace : own_grace; }
   std::int64_t outer_fuel = -1;  // the rest of the slice (maybe the parent's) when the grace began; -1: no grace
   std::uint64_t joined = 0;      // while it joins a task: that task's number; through std::atomic_ref
   int last_error = 0;            // with its Why; and the amount left of the component that the Why names
@@ -219,6 +223,9 @@ struct RunDetails : ListLink<MigratedTasks> {
   int c_errno = 0;                      // of our C library
   std::uint8_t held_count = 0;          // the length of held_locks
   bool was_told = false;                // the cancel of task->nursery has told it; under that nursery's lock
+  bool has_passed_cancel_on = false;    // with kSawCancel: no shield above it puts its cancel aside (any more)
+  bool is_shielded = false;             // with kInCall
+  bool is_half_shielded = false;        // with kInCall: the innermost half that runs began so (rt/task/run/fork.cpp)
   Outcome outcome = Outcome::kPending;  // once kWasForced
   Cause cause = Cause::kNone;           // once kWasForced
 };
@@ -240,6 +247,17 @@ struct RunFrame {
 inline void Task::mark(std::uint8_t mark) noexcept {
   if (marks == 0) new (&frame->details) RunDetails(this);
   marks |= mark;
+}
+
+// Of the running task, or of one that is kept from running.
+inline bool has_deadline(const Task& task) noexcept {
+  return task.is_marked(TaskMarks::kInCall) && task.frame->details.deadline != nullptr;
+}
+inline bool is_shielded(const Task& task) noexcept {
+  return task.is_marked(TaskMarks::kInCall) && task.frame->details.is_shielded;
+}
+inline bool has_passed_cancel_on(const Task& task) noexcept {
+  return task.is_marked(TaskMarks::kSawCancel) && task.frame->details.has_passed_cancel_on;
 }
 
 // A relaxed load: enough for a task's checks of its own state.

@@ -122,8 +122,17 @@ void fault_landing(void* argument) noexcept {
   leave_frames(task);
 }
 
+// The frames of a call with a deadline, or in a shield, are left: all of them, or those of the innermost half.
+void leave_calls(Task& task) noexcept {
+  if (has_deadline(task)) Deadline::of(task).end();
+  if (!is_shielded(task)) return;
+  RunDetails& details = task.frame->details;
+  details.is_shielded = details.is_half_shielded;
+  if (!details.is_shielded) task.marks &= static_cast<std::uint8_t>(~TaskMarks::kInCall);
+}
+
 void mark_as_forced(Task& task, Outcome outcome, Cause cause) noexcept {
-  if (task.is_marked(TaskMarks::kHasDeadline)) Deadline::of(task).end();  // it lies in a frame that is left
+  leave_calls(task);
   task.mark(TaskMarks::kWasForced);
   task.frame->details.outcome = outcome;
   task.frame->details.cause = cause;

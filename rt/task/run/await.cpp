@@ -38,7 +38,7 @@ struct AwaitedChildren : AwaitedUnlocked {
   static constexpr WaitReason reason() noexcept { return WaitReason::kChildren; }
   bool is_over() const noexcept { return is_terminal(nursery); }
   // A cancel is passed on to the children once.
-  static bool heeds_cancel(const Task& self) noexcept { return !self.is_marked(TaskMarks::kSawCancel); }
+  static bool heeds_cancel(const Task& self) noexcept { return !has_passed_cancel_on(self); }
   void* key() const noexcept { return &nursery; }
   static void publish(Task& task, void* nursery) noexcept {
     arch::full_fence();  // the partner is count_out()
@@ -48,7 +48,7 @@ struct AwaitedChildren : AwaitedUnlocked {
 
 // Not for a task with a deadline: it could go on only once the child that runs on its stack has ended.
 void run_own_children(Task& self, Nursery& nursery) noexcept {
-  if (!self.is_marked(TaskMarks::kHasDeadline)) run_children<Path::kGeneral>(self, nursery);
+  if (!has_deadline(self)) run_children<Path::kGeneral>(self, nursery);
 }
 
 [[gnu::noinline, gnu::cold]] bool wait_for_children(Task& self, Nursery& nursery) noexcept {
@@ -69,8 +69,7 @@ void run_own_children(Task& self, Nursery& nursery) noexcept {
 // nursery. False: the task's deadline has passed.
 [[gnu::noinline]] bool await_children(Task& self, Nursery& nursery) noexcept {
   run_own_children(self, nursery);
-  if (self.is_marked(TaskMarks::kSawCancel) || sees_cancel(self))
-    cancel_nursery(&current_worker(), nursery, Cause::kParent, Pace::kInParts);
+  if (sees_cancel(self)) cancel_nursery(&current_worker(), nursery, Cause::kParent, Pace::kInParts);
   constexpr std::uint64_t kWait = NurseryWord::kClosed | NurseryWord::kWaiter;
   std::uint64_t word;
   if (is_at_home(nursery, current_worker()))
@@ -112,8 +111,8 @@ std::int64_t await_current(Task& self, Nursery& nursery) noexcept {
     run_children<kPath>(self, nursery);
     Worker& worker = current_worker();
     if (is_at_home(nursery, worker) && nursery.local_count == 0 && !self.is_marked(TaskMarks::kSawCancel) &&
-        !is_cancelled(nursery) && nursery.life().end_alone() && !nursery.traits.has_leftovers &&
-        !nursery.traits.is_linked) [[likely]] {
+        !is_told(nursery) && nursery.life().end_alone() && !nursery.traits.has_leftovers && !nursery.traits.is_linked)
+        [[likely]] {
       order_hooks::acquire(&nursery);
       self.frame->current = nursery.previous_current;
       recycle(worker, nursery);

@@ -88,15 +88,19 @@ Report forgive(Task& self) noexcept {
   return await_other(self, nursery, own, ends);
 }
 
-// Calls the own half of a task that has held locks. The other half is still to be awaited.
-[[gnu::noinline, gnu::cold]] Report call_with_locks(Task& self, Nursery& nursery, TaskFn own, void* arg,
-                                                    const Before& before) noexcept {
+// Calls the own half of a task that has held locks or is in a shield: if it ends by force, the task keeps these. The other
+// half is still to be awaited.
+[[gnu::noinline, gnu::cold]] Report call_and_keep(Task& self, Nursery& nursery, TaskFn own, void* arg,
+                                                  const Before& before) noexcept {
   RunDetails& details = self.frame->details;
   LocksBefore locks = {details.locks_before, details.held_count};
   details.locks_before = &locks;
+  const bool was_half_shielded = details.is_half_shielded;
+  details.is_half_shielded = is_shielded(self);
   const std::int64_t code = janus_half_call(arg, own, &self.frame->frame_sp);
   const Report end = end_own_half(self, code);
   details.locks_before = locks.outer;
+  details.is_half_shielded = was_half_shielded;
   leave_own_half(*self.frame, nursery, before);
   return end;
 }
@@ -108,8 +112,8 @@ Report forgive(Task& self) noexcept {
   const Before before = {frame.frame_sp, frame.current};
   frame.current = nullptr;
   nursery.traits.scope = NurseryTraits::kOwnHalf;
-  if (self.is_marked(TaskMarks::kHoldsLocks))
-    return await_other(self, nursery, call_with_locks(self, nursery, own, arg, before), ends);
+  if (self.is_marked(TaskMarks::kHoldsLocks | TaskMarks::kInCall))
+    return await_other(self, nursery, call_and_keep(self, nursery, own, arg, before), ends);
   return end_fork(self, nursery, janus_half_call(arg, own, &frame.frame_sp), before, ends);
 }
 

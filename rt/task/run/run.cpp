@@ -189,15 +189,17 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   return -2;
 }
 
-// For a task that was cancelled before its start: whether its function is called all the same.
-[[gnu::noinline, gnu::cold]] bool starts_cancelled(Task& task) noexcept {
+// For a task that was told to end before its start: whether its function is called all the same.
+[[gnu::noinline, gnu::cold]] bool starts_told(Task& task) noexcept {
   Worker& worker = current_worker();
-  task.cancel.store(static_cast<std::uint8_t>(cause_of_cancel(task)), std::memory_order_relaxed);
-  const bool runs = task.has(TaskFlags::kRunCancelled);
+  const bool is_aside = is_put_aside != nullptr && is_put_aside(task);
+  if (!is_aside) task.cancel.store(static_cast<std::uint8_t>(cause_of_cancel(task)), std::memory_order_relaxed);
+  const bool runs = is_aside || task.has(TaskFlags::kRunCancelled);
   if (runs)
     begin_grace(worker, task);
   else
     task.mark(TaskMarks::kSawCancel);
+  task.frame->details.has_passed_cancel_on = !is_aside;
   return runs;
 }
 
@@ -264,8 +266,7 @@ template <Path kPath, bool kIsHalf>
   if constexpr (fiber_hooks::kAreWatched) outer_fiber = fiber_hooks::begin_task(current_worker().fiber, task.id);
   order_hooks::acquire(&task);
   std::int64_t code = -1;
-  if (!(kIsFast ? is_cancelled_on_root(runtime_of(*worker), nursery) : is_cancelled(task)) || starts_cancelled(task))
-      [[likely]]
+  if (!(kIsFast ? is_told_on_root(runtime_of(*worker), nursery) : is_told(task)) || starts_told(task)) [[likely]]
     code = kIsHalf ? janus_half_call(task.arg, task.fn, &frame.frame_sp)
                    : janus_task_call(task.fn, task.arg, &frame.frame_sp);
   worker = &current_worker();

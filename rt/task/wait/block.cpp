@@ -34,10 +34,13 @@ void publish_stop(Worker& worker, void* task_pointer, void* stop_pointer) noexce
   const Stop stop = *static_cast<Stop*>(stop_pointer);
   const Nursery& nursery = *task.nursery;
   const bool can_end = is_ended_by_cancel(stop.reason);
-  // A task that has seen its cancel waits only for its children, which it has cancelled; no cancel ends that wait.
-  const bool may_learn = !can_end || !task.is_marked(TaskMarks::kSawCancel);
+  // A task that has seen its cancel and passed it on waits only for its children, which it has cancelled, or in a shield;
+  // no cancel ends that wait. What it has not passed on, a shield above puts aside: that may have ended.
+  const bool may_learn = !can_end || !has_passed_cancel_on(task);
+  const bool is_aside = can_end && task.is_marked(TaskMarks::kSawCancel);
   publish_state(worker, task, waits_for(stop.reason));
-  const bool is_told = may_learn && may_be_cancelled(runtime_of(worker), task, nursery);
+  const bool is_told = may_learn && may_be_told(runtime_of(worker), task, nursery) &&
+                       !(is_aside && is_put_aside != nullptr && is_put_aside(task));
   if ((is_told || stop.has_passed) && can_end) [[unlikely]]
     (void)wake(&worker, task, stop.reason);
   stop.publish(task, stop.what);
@@ -56,7 +59,7 @@ void publish_at(Worker& worker, void* task_pointer, void* channel_pointer) noexc
   JANUS_ASSERT(may_be_running(state_of(task)));
   task.state.store(waits_for(WaitReason::kChannel), std::memory_order_release);
   arch::compiler_barrier();
-  if (may_be_cancelled(runtime_of(worker), task, *task.nursery)) [[unlikely]]
+  if (may_be_told(runtime_of(worker), task, *task.nursery)) [[unlikely]]
     wake_held(&worker, task);
   channel.lock.unlock_biased(worker.locks);
 }
@@ -94,17 +97,18 @@ using Action = void (*)(Worker& worker, void* task, void* stop);
   return stop<Path::kGeneral>(current_worker(), task, {action, &task, &as}) ? WaitEnd::kOver : WaitEnd::kNoStack;
 }
 
-[[gnu::noinline, gnu::cold]] WaitEnd block_until(Task& task, Stop& as) noexcept {
-  const DeadlineActions& deadline = *task.frame->details.deadline;
-  return deadline.has_passed(task) ? WaitEnd::kTimedOut : block_as(task, as, deadline.publish_stop);
+[[gnu::noinline, gnu::cold]] WaitEnd block_in_call(Task& task, Stop& as) noexcept {
+  const DeadlineActions* const deadline = task.frame->details.deadline;
+  if (deadline == nullptr) return block_as(task, as, publish_stop);  // it is in a shield
+  return deadline->has_passed(task) ? WaitEnd::kTimedOut : block_as(task, as, deadline->publish_stop);
 }
 
 }  // namespace
 
 WaitEnd block(Task& task, WaitReason reason, Publish publish, void* what) noexcept {
   Stop as{reason, publish, what, false};
-  if (task.is_marked(TaskMarks::kHasDeadline) && is_ended_by_deadline(reason)) [[unlikely]]
-    return block_until(task, as);
+  if (task.is_marked(TaskMarks::kInCall) && is_ended_by_deadline(reason)) [[unlikely]]
+    return block_in_call(task, as);
   return block_as(task, as, publish_stop);
 }
 

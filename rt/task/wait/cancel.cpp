@@ -10,7 +10,8 @@
 // A task that the cancel has woken reads the flag after that. A task that becomes a member after the cancel's walk does
 // so under the same lock, and sees the flag. Neither needs a heavy fence, which interrupts every CPU of the process,
 // nor does the cancelling task itself, if it is a member. A running task reads the flag when it yields, and then
-// cancels the nurseries that it has opened, published or not.
+// cancels the nurseries that it has opened, published or not. Those that it has opened in a shield are left out, until
+// the shield ends and the task, which runs then, cancels them (rt/task/wait/shield.h).
 //
 // INVARIANT told-once: the thread that marks a nursery keeps it from ending, and tells its members in parts; no other
 // thread tells them. Each told member is marked under the nursery's lock, and moves to the back of the list, so the
@@ -57,7 +58,7 @@ void mark_nursery(Nursery& nursery, CancelWalk& walk, Cause cause) noexcept {
 bool reach_member(Worker* worker, RunDetails& member, CancelWalk& walk) noexcept {
   unsigned marked = 0;
   for (Nursery* open = member.published; open != nullptr && marked < price::kMarksAtOnce; open = open->outer, ++marked)
-    mark_nursery(*open, walk, Cause::kParent);
+    if (!is_kept_by_shield(*open)) mark_nursery(*open, walk, Cause::kParent);
   const TaskState state = member.task->state.load(std::memory_order_acquire);
   if (is_waiting(state) && !is_ended_by_cancel(reason_of(state))) walk.met_lock_waits = true;
   const bool runs_here = worker != nullptr && current_task(*worker) == member.task;
@@ -142,7 +143,7 @@ void cancel_each(Task& task, Nursery* open) noexcept {
   while (open != nullptr) {
     CancelWalk walk;
     for (unsigned n = 0; open != nullptr && n < price::kRecordsAtOnce; open = open->outer, ++n)
-      mark_nursery(*open, walk, Cause::kParent);
+      if (!is_kept_by_shield(*open)) mark_nursery(*open, walk, Cause::kParent);
     if (walk.first != nullptr) {
       note_cancel(runtime, &current_worker(), task.account);
       tell_members(runtime, &current_worker(), walk, Pace::kInParts);
@@ -169,12 +170,20 @@ Cause cause_of_cancel(const Task& task) noexcept {
   return is_marked ? nursery.cancel_cause.load(std::memory_order_relaxed) : Cause::kParent;
 }
 
-void learn_of_cancel(Task& task) noexcept {
+bool learn_of_cancel(Task& task) noexcept {
   order_hooks::acquire(&order_hooks::kCancel);
-  if (task.is_marked(TaskMarks::kSawCancel)) return;
-  begin_grace(current_worker(), task);
-  task.cancel.store(static_cast<std::uint8_t>(cause_of_cancel(task)), std::memory_order_relaxed);
-  cancel_own_nurseries(task);
+  if (!task.is_marked(TaskMarks::kSawCancel)) begin_grace(current_worker(), task);
+  RunDetails& details = task.frame->details;
+  if (!details.has_passed_cancel_on) {
+    unsigned steps = 0;
+    const bool is_aside = look_for_shield != nullptr && look_for_shield(task, steps);
+    take_fuel_unchecked(current_worker(), steps / price::kStepsPerOp);
+    if (is_aside) return false;
+    details.has_passed_cancel_on = true;
+    task.cancel.store(static_cast<std::uint8_t>(cause_of_cancel(task)), std::memory_order_relaxed);
+    cancel_own_nurseries(task);
+  }
+  return !is_shielded(task);
 }
 
 namespace {

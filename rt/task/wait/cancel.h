@@ -9,16 +9,18 @@
 
 namespace janus {
 
-[[gnu::cold]] void learn_of_cancel(Task& task) noexcept;
+// Called by a task that was told to end, at a place where it may pass the cancel on: with no lock held. Others may run
+// meanwhile. Its grace begins, and it cancels the nurseries that it has opened, unless a shield keeps them. False: a shield
+// puts the cancel aside, so calls answer as if there were none.
+[[gnu::cold]] bool learn_of_cancel(Task& task) noexcept;
 // Why a cancelled task was told to end: its own cause, else its nursery's, else kParent.
 [[nodiscard, gnu::cold]] Cause cause_of_cancel(const Task& task) noexcept;
 // As is_cancelled(), at a place where the task sees its cancel: its grace begins. Called with no lock held: cancels the
 // nurseries that the task has opened, and may let others run meanwhile.
 [[nodiscard]] inline bool sees_cancel(Task& task) noexcept {
-  if (!is_cancelled(task)) [[likely]]
+  if (!is_told(task)) [[likely]]
     return false;
-  learn_of_cancel(task);
-  return true;
+  return learn_of_cancel(task);
 }
 
 // Nurseries that are marked as cancelled, and kept from ending until their members are told.

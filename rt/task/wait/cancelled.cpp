@@ -32,7 +32,7 @@ bool look_above(Nursery& nursery, std::uint64_t epoch) noexcept {
   return false;
 }
 
-// Relaxed: may_be_cancelled() may read it after the record was recycled for another nursery.
+// Relaxed: may_be_told() may read it after the record was recycled for another nursery.
 [[gnu::always_inline]] inline bool is_on_root(const Runtime& runtime, const Nursery& nursery) noexcept {
   return std::atomic_ref(const_cast<Account*&>(nursery.account)).load(std::memory_order_relaxed) ==
          runtime.root_account;
@@ -56,7 +56,7 @@ std::uint64_t epoch_of(const Runtime& runtime, const Nursery& nursery) noexcept 
   return nursery.clean_epoch.load(std::memory_order_relaxed) != epoch && look_above(nursery, epoch);
 }
 
-[[gnu::noinline]] bool may_be_cancelled_above(const Runtime& runtime, const Nursery& nursery) noexcept {
+[[gnu::noinline]] bool may_be_told_above(const Runtime& runtime, const Nursery& nursery) noexcept {
   return nursery.clean_epoch.load(std::memory_order_relaxed) != epoch_of(runtime, nursery) &&
          walk_up(&nursery) == kCancelledAbove;
 }
@@ -64,8 +64,8 @@ std::uint64_t epoch_of(const Runtime& runtime, const Nursery& nursery) noexcept 
 }  // namespace
 
 // Walks only when something has been cancelled since the last walk.
-bool is_cancelled(Task& task) noexcept {
-  return task.cancel.load(std::memory_order_relaxed) != 0 || is_cancelled(*task.nursery);
+bool is_told(Task& task) noexcept {
+  return task.cancel.load(std::memory_order_relaxed) != 0 || is_told(*task.nursery);
 }
 
 // A task that is in no cage is in a nursery that is in none.
@@ -78,19 +78,19 @@ bool is_clean_at_once(const Runtime& runtime, const Task& task) noexcept {
 template bool is_clean_at_once<true>(const Runtime& runtime, const Task& task) noexcept;
 template bool is_clean_at_once<false>(const Runtime& runtime, const Task& task) noexcept;
 
-bool is_cancelled_on_root(const Runtime& runtime, Nursery& nursery) noexcept {
+bool is_told_on_root(const Runtime& runtime, Nursery& nursery) noexcept {
   JANUS_ASSERT(is_on_root(runtime, nursery));
   return !arch::cmp_relaxed(nursery.clean_epoch, runtime.cancel_epoch.load(std::memory_order_acquire)) &&
          look_again(nursery);
 }
 
-bool is_cancelled(Nursery& nursery) noexcept {
+bool is_told(Nursery& nursery) noexcept {
   return !is_clean_on_root(*nursery.runtime, nursery) && look_again(nursery);
 }
 
-bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& nursery) noexcept {
+bool may_be_told(const Runtime& runtime, const Task& task, const Nursery& nursery) noexcept {
   if (task.cancel.load(std::memory_order_relaxed) != 0) return true;
-  return !is_clean_on_root(runtime, nursery) && may_be_cancelled_above(runtime, nursery);
+  return !is_clean_on_root(runtime, nursery) && may_be_told_above(runtime, nursery);
 }
 
 }  // namespace janus

@@ -14,15 +14,16 @@ Deadline::Deadline(Task& task, std::uint64_t limit, std::uint64_t now_ns) noexce
       Timer{nullptr, nullptr, limit, task.group, 0, false},
       task_(task),
       now_ns_(now_ns) {
-  JANUS_ASSERT(!task.is_marked(TaskMarks::kHasDeadline));
+  JANUS_ASSERT(!has_deadline(task));
   if (limit == platform::kForever) return;
-  task.mark(TaskMarks::kHasDeadline);
+  task.mark(TaskMarks::kInCall);
   task.frame->details.deadline = this;
 }
 
 void Deadline::end() noexcept {
   if (at == platform::kForever) return;
-  task_.marks &= static_cast<std::uint8_t>(~TaskMarks::kHasDeadline);
+  task_.frame->details.deadline = nullptr;
+  if (!is_shielded(task_)) task_.marks &= static_cast<std::uint8_t>(~TaskMarks::kInCall);
   if (where_ != nullptr) where_->disarm(*this);
 }
 

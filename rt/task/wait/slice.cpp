@@ -5,6 +5,7 @@
 
 #include "rt/task/record/price.h"
 #include "rt/task/record/runtime.h"
+#include "rt/task/wait/put_aside.h"
 
 namespace janus {
 
@@ -34,7 +35,7 @@ std::int64_t draw_ops(Worker& worker, Account* account, std::int64_t most) noexc
   const bool is_unlimited = runtime.accounts.left(task.account, Component::kOps) == kUnlimited;
   if (is_unlimited && !is_in_grace) return;
   const std::int64_t interval = worker.slice;
-  const std::int64_t grace = is_in_grace ? task.frame->details.grace : interval;
+  const std::int64_t grace = is_in_grace ? task.frame->details.grace().load(std::memory_order_relaxed) : interval;
   const std::int64_t most = grace < 0 ? 0 : grace < interval ? grace : interval;
   worker.charged_account = task.account;
   worker.payer = SlicePayer::kGraceAlone;
@@ -50,13 +51,13 @@ std::int64_t draw_ops(Worker& worker, Account* account, std::int64_t most) noexc
   worker.fuel = worker.slice;
 }
 
-// The details of the task from whose grace the slice is taken, which may be a parent, as a child may run in its
-// parent's slice. nullptr: the slice is from no grace.
-RunDetails* grace_of(const Worker& worker, const Task& task) noexcept {
+// The grace from which the slice is taken, which may be a parent's, as a child may run in its parent's slice. nullptr:
+// the slice is from no grace.
+std::atomic<std::int64_t>* grace_of(const Worker& worker, const Task& task) noexcept {
   if (worker.payer == SlicePayer::kAccount) return nullptr;
   RunFrame* frame = task.frame;
   while (frame != nullptr && !frame->task->is_marked(TaskMarks::kSawCancel)) frame = frame->outer_frame;
-  return frame != nullptr ? &frame->details : nullptr;
+  return frame != nullptr ? &frame->details.grace() : nullptr;
 }
 
 // Gives the unspent part of a slice back to its source.
@@ -69,9 +70,16 @@ void give_back(Worker& worker, std::int64_t ops) noexcept {
     accounts.credit(worker.charged_account, Component::kOps, amount);
 }
 
+// Takes what was spent of the slice from the grace that it is from. Tasks on several workers may spend one grace, each a
+// slice that none of them has taken yet.
+void spend_grace(const Worker& worker, const Task& task) noexcept {
+  if (auto* const grace = grace_of(worker, task))
+    grace->fetch_sub(worker.slice - worker.fuel, std::memory_order_relaxed);
+}
+
 // Ends a slice that was drawn from an account, a loan or a grace.
 [[gnu::noinline, gnu::cold]] void settle_with_payer(Worker& worker, Task& task) noexcept {
-  if (RunDetails* const details = grace_of(worker, task)) details->grace -= worker.slice - worker.fuel;
+  spend_grace(worker, task);
   if (worker.fuel > 0)
     give_back(worker, worker.fuel);
   else if (worker.fuel < 0 && worker.payer != SlicePayer::kGraceAlone)
@@ -86,7 +94,7 @@ void pay_in_grace(Worker& worker, Task& task, std::int64_t debt) noexcept {
   if (debt != 0) debt -= borrow(worker, worker.charged_account, debt);
   if (debt == 0) return;
   runtime_of(worker).accounts.owe(worker.charged_account, static_cast<std::uint64_t>(debt));
-  if (RunDetails* const details = grace_of(worker, task)) details->grace = -1;
+  if (auto* const grace = grace_of(worker, task)) grace->store(-1, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -118,11 +126,17 @@ template void begin_slice<Path::kFast>(Worker& worker, Task& task) noexcept;
 }
 
 [[gnu::noinline, gnu::cold]] void begin_grace(Worker& worker, Task& task) noexcept {
+  unsigned steps = 0;
+  auto* const shared = shared_grace_of != nullptr ? shared_grace_of(task, steps) : nullptr;
+  take_fuel_unchecked(worker, steps / price::kStepsPerOp);
   const std::int64_t fuel = worker.fuel;
   commit_slice(worker, task);
   task.mark(TaskMarks::kSawCancel);
   RunDetails& details = task.frame->details;
-  details.grace = runtime_of(worker).options.cancel_grace_ops;
+  details.shared_grace = shared;
+  // In a shield it has been there from the beginning, since tasks below may have spent from it.
+  if (!is_shielded(task))
+    details.own_grace.store(runtime_of(worker).options.cancel_grace_ops, std::memory_order_relaxed);
   details.outer_fuel = fuel > 0 ? fuel : 0;
   begin_slice(worker, task);
 }
@@ -148,7 +162,7 @@ template void commit_slice<Path::kFast>(Worker& worker, Task& task) noexcept;
   if (worker.payer == SlicePayer::kAccount) {
     unpaid = debt - draw_ops(worker, worker.charged_account, debt);
   } else {
-    if (RunDetails* const details = grace_of(worker, task)) details->grace -= worker.slice - worker.fuel;
+    spend_grace(worker, task);
     pay_in_grace(worker, task, debt);
   }
   worker.charged_account = nullptr;  // settled here

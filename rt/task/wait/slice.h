@@ -14,7 +14,7 @@
 // from its account as before. Only ops that the account lacks are lent (Accounts::borrow), and the line of credit is
 // one grace for all tasks below one budget together. So a cage that was given N ops spends at most N plus one grace,
 // whatever it spawns, opens and cancels. When account and credit are used up, the task's grace is over. If ops are
-// unlimited, no account pays for the grace.
+// unlimited, no account pays for the grace. Tasks below a shield have no grace of their own (rt/task/wait/shield.h).
 #pragma once
 
 #include <arch/worker_slot.h>

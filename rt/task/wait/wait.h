@@ -20,6 +20,8 @@ struct Awaited {
   // After a wake, without the lock: true if the wait is over, and leave() has nothing to do.
   static constexpr bool is_over_at_a_glance() noexcept { return false; }
   static constexpr bool heeds_cancel(const Task&) noexcept { return true; }
+  // Whether the task goes on waiting in a shield that puts its cancel aside.
+  static constexpr bool heeds_shield() noexcept { return true; }
   // Under the lock: takes the object out of its queue, if it is still there.
   static constexpr void leave() noexcept {}
 };
@@ -38,9 +40,13 @@ template <typename T>
 [[nodiscard]] WaitEnd wait(Task& self, T& awaited) noexcept {
   WaitEnd end = WaitEnd::kOver;
   while (!awaited.is_over()) {
-    if (is_ended_by_cancel(awaited.reason()) && awaited.heeds_cancel(self) && is_cancelled(self)) {
-      end = WaitEnd::kCancelled;
-      break;
+    bool is_aside = false;  // the task was told to end, and a shield puts that aside
+    if (is_ended_by_cancel(awaited.reason()) && awaited.heeds_cancel(self) && is_told(self)) {
+      is_aside = awaited.heeds_shield() && !is_cancelled(self);
+      if (!is_aside) {
+        end = WaitEnd::kCancelled;
+        break;
+      }
     }
     if constexpr (std::is_base_of_v<AwaitedUnlocked, T>)
       end = block(self, awaited.reason(), T::publish, awaited.key());
@@ -48,6 +54,7 @@ template <typename T>
       end = block(
           self, awaited.reason(), [](Task&, void* it) { static_cast<T*>(it)->unlock(); }, &awaited);
     if (end != WaitEnd::kOver) break;
+    if (is_aside) (void)learn_of_cancel(self);  // not earlier, as the lock was held
     if (awaited.is_over_at_a_glance()) return WaitEnd::kOver;
     awaited.lock();
   }

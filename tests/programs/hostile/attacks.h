@@ -336,6 +336,22 @@ static int64_t cancel_who_waits(void* unused) {
   return 0;
 }
 
+static int64_t open_and_leave(void* unused) {
+  (void)unused;
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  if (nursery == NULL) return 0;
+  for (int i = 0; i < 4; ++i) spawn(nursery, sleep_for_1_ns, NULL);
+  janus_sleep_ns(1);
+  janus_nursery_cancel(nursery);
+  return 0;
+}
+
+// Each leaves a nursery open in a shield.
+static int64_t shield_again(void* unused) {
+  while (!is_stopped()) janus_shield(open_and_leave, unused);
+  return 0;
+}
+
 static const struct attack {
   const char* name;
   janus_task_fn fn;
@@ -368,6 +384,7 @@ static const struct attack {
     {"fork bombs", fork_bomb, 0},
     {"openers and cancellers", open_and_cancel, 1},
     {"cancellers of waiting tasks", cancel_who_waits, 1},
+    {"shields in a row", shield_again, 0},
     {"close on 10,000 waiters", close_on_thousands, 0},
     {"cancel of 10,000 waiters", cancel_thousands, 0},
 };

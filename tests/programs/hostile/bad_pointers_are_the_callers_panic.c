@@ -59,6 +59,11 @@ static void fork_other(belongings* mine, void* bad) {
   janus_fork_join(return_nothing, NULL, (janus_task_fn)(uintptr_t)bad, NULL, results);
 }
 
+static void shield_fn(belongings* mine, void* bad) {
+  (void)mine;
+  janus_shield((janus_task_fn)(uintptr_t)bad, NULL);
+}
+
 static void next_result(belongings* mine, void* bad) {
   spawn(mine->nursery, return_nothing, NULL);
   janus_nursery_next(mine->nursery, (janus_result*)bad, 0);
@@ -225,6 +230,7 @@ static const attempt attempts[] = {
     {fork_results, "fork_join: results", 1},
     {fork_own, "fork_join: own function", 1},
     {fork_other, "fork_join: other function", 1},
+    {shield_fn, "shield: function", 1},
     {next_result, "next", 1},
     {try_result, "try_result", 1},
     {await_result, "await", 1},

@@ -120,6 +120,15 @@ static void step_next(belongings* mine) {
   janus_nursery_destroy(nursery);
 }
 
+static int64_t wait_behind_shield(void* belongs) {
+  step_next((belongings*)belongs);
+  return janus_sleep_ns(1000);
+}
+
+static void step_shield(belongings* mine) {
+  janus_shield(wait_behind_shield, mine);
+}
+
 static void step_open_budgeted(belongings* mine) {
   (void)mine;
   const janus_budget little = {1, 64, 1, 1, 0};
@@ -366,6 +375,7 @@ static const step steps[] = {
     {"open with a budget", step_open_budgeted, "janus_nursery_open"},
     {"join_until and await_until in vain", step_wait_in_vain, "janus_task_join_until janus_nursery_await_until"},
     {"next", step_next, "janus_nursery_next"},
+    {"shield", step_shield, "janus_shield"},
     {"create, await_all", step_create, "janus_nursery_create janus_nursery_await_all"},
     {"create, spawn, await_all", step_spawn, "janus_nursery_spawn"},
     {"fork_join", step_fork, "janus_fork_join"},

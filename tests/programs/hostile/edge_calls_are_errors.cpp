@@ -217,6 +217,7 @@ const EdgeCall calls[] = {
     {"safepoint_resume", [] { return refused(janus_safepoint_resume(nullptr)); }},
     {"free(junk)", [] { return survived([] { janus_free(junk<void*>()); }); }},
     {"channel_release(junk)", [] { return survived([] { janus_channel_release(junk<janus_channel*>()); }); }},
+    {"shield(nothing)", [] { return refused(janus_shield(nullptr, nullptr)); }},
     {"next(no nursery)", [] { return refused(janus_nursery_next(nullptr, nullptr, 0)); }},
     {"next(nobody there)", [] { return refused(janus_nursery_next(nursery, nullptr, 1)); }},
     {"await_until(no nursery)", [] { return refused(janus_nursery_await_until(nullptr, nullptr, 0)); }},

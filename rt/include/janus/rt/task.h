@@ -39,7 +39,7 @@ int janus_task_state(janus_task task);
 janus_task janus_task_self(void);
 // The calling task's number, unique in its runtime; the first task's, such as main's, is 1; 0 outside tasks.
 uint64_t janus_task_id(void);
-// 1 once the calling task was told to end, else 0. Once 1 it stays 1.
+// 1 once the calling task was told to end, else 0. Once 1 it stays 1, but for janus_shield, in which it is 0.
 int janus_cancelled(void);
 // Ends the calling task as JANUS_PANIC without running destructors. Outside tasks it ends the process.
 JANUS_NORETURN void janus_task_panic(const char* why);

@@ -74,6 +74,13 @@ int64_t janus_unix_time_ns(void);
 // if there is no stack for other tasks. A task has at most one token. A negative timeout waits for ever; 0 does not
 // wait, and takes the token even in a cancelled task. Costs 1 op more if it waits for a time. For building locks [task].
 int janus_park(int64_t timeout_ns);
+// Calls fn(arg) with the cancel of the calling task put aside: for clean-up that has to wait. Its result is fn's, or
+// JANUS_E_INVALID if fn is no function. Calls in there answer as in a task that was not cancelled, janus_cancelled says 0,
+// and nurseries opened there are not cancelled from above before fn has returned; those that are still open then are.
+// Deadlines go on, and so does the grace of a cancelled task: once that is used up, it ends as a panic here, too. All
+// tasks below a nursery that is opened here spend that same grace, once the task was cancelled. A second shield within the
+// first is the same one. A deadlock ends no wait in a shield [task].
+int64_t janus_shield(janus_task_fn fn, void* arg);
 // Leaves a token for the task, and wakes the task if it waits for one [any].
 int janus_unpark(janus_task task);
 

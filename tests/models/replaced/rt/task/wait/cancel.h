@@ -7,8 +7,14 @@
 
 namespace janus {
 
-inline bool is_cancelled(const Task& task) noexcept {
+inline bool is_told(const Task& task) noexcept {
   return task.is_told.load(std::memory_order_relaxed);
+}
+inline bool is_cancelled(const Task& task) noexcept {
+  return is_told(task);  // no task is in a shield
+}
+inline bool learn_of_cancel(const Task&) noexcept {
+  return true;
 }
 inline bool sees_cancel(const Task& task) noexcept {
   return is_cancelled(task);
