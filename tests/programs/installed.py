@@ -27,6 +27,10 @@ programs = {
     'nqueens.c': ('7', '7 queens: 40 solutions\n'),
     'uts.c': ('50', '4979 nodes, 4362 leaves, 59 deep\n'),
     'primes.c': ('500', '95 primes below 500\n'),
+    'ring.c': ('1000', 'task 498 of 503 has the token\n'),
+    'limiter.c': ('30', '30 calls, 0 too early\n'),
+    'retries.c': ('20', '20 requests answered, 30 times silent\n'),
+    'cron.c': ('100', 'backup 50\nreport 33\nrotate 20\n'),
 }
 
 
