@@ -104,7 +104,7 @@ int select(Caller me, janus_select_case* cases, std::size_t count, Limit limit, 
   int result = pay_for(me, call);
   if (result != 0) return result;
   result = count <= kFew ? select_few(me, call) : select_many(me, call);
-  if (result == JANUS_CANCELLED) (void)sees_cancel(*me.task);
+  if (may_wait) (void)sees_cancel(*me.task);
   return result;
 }
 

@@ -40,7 +40,7 @@ long janus_nursery_await_until(janus_nursery* nursery, janus_result* result, uin
 }
 
 int janus_nursery_next(janus_nursery* nursery, janus_result* result, uint64_t deadline_ns) {
-  return until(deadline_ns, [&] { return next_in_general(nursery, result, limit_of(deadline_ns)); });
+  return until(deadline_ns, [&] { return next_in_general(nursery, result, limit_at(deadline_ns)); });
 }
 
 }  // extern "C"

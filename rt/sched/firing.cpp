@@ -38,36 +38,38 @@ class FiringBill {
 
 // A look lets only a few fire; those that are left wait for the next look.
 void IdleWorkers::fire(Worker& worker, WorkerTimers& whose, std::uint64_t now_ns) noexcept {
-  Runnable* ready[WorkerTimers::kMostAtOnce] = {};
-  unsigned count = 0;
-  FiringBill bill(dispatcher_->turn_meter(), worker);
+  unsigned ready = 0;
   whose.fire_some(
-      now_ns,
-      [&](Timer& timer) noexcept {
-        bill.begin(timer.group);
-        if (Runnable* const runnable = hooks::on_timer(worker, timer)) ready[count++] = runnable;
-      },
-      [&](void*& rest) noexcept {
-        bill.pay();
-        hooks::go_on_firing(worker, rest);
-      });
-  queue_fired(worker, ready, count);
+      now_ns, [&](void** timers, unsigned count) noexcept { ready = fire_taken(worker, timers, count); },
+      [&](void*& rest) noexcept { hooks::go_on_firing(worker, rest); });
+  if (ready != 0 && set_.has_sleeper()) wake_one_for(ready > 1 ? Work::kFresh : Work::kWoken);
+}
+
+// Returns how many runnables have become ready; they are queued. Uses the array for them, too.
+unsigned IdleWorkers::fire_taken(Worker& worker, void** timers, unsigned count) noexcept {
+  FiringBill bill(dispatcher_->turn_meter(), worker);
+  unsigned ready = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    auto& timer = *static_cast<Timer*>(timers[i]);
+    bill.begin(timer.group);
+    if (Runnable* const runnable = hooks::on_timer(worker, timer)) timers[ready++] = runnable;
+  }
+  queue_fired(worker, timers, ready);
   bill.pay();
-  if (count != 0 && set_.has_sleeper()) wake_one_for(count > 1 ? Work::kFresh : Work::kWoken);
+  return ready;
 }
 
 // Queues the runnables so that they run in the order of their timers: where nothing else is ready behind those that have
 // yielded, else before all others, on the deque, which is last in, first out. Those of a group that has not the turn wait
 // for it in their group's queue.
-void IdleWorkers::queue_fired(Worker& worker, Runnable* const* ready, unsigned count) noexcept {
-  if (!dispatcher_->has_ready(worker)) {
-    for (unsigned i = 0; i < count; ++i) dispatcher_->queue(worker, ready[i]);
-  } else {
-    for (unsigned i = 0; i < count; ++i)
-      if (has_to_wait(worker, *ready[i])) dispatcher_->queue(worker, ready[i]);
-    for (unsigned i = count; i-- != 0;)
-      if (!has_to_wait(worker, *ready[i]) && !worker.ready.push(Entry::woken(ready[i])))
-        dispatcher_->injector().push(ready[i]);
+void IdleWorkers::queue_fired(Worker& worker, void* const* ready, unsigned count) noexcept {
+  const auto at = [ready](unsigned i) noexcept { return static_cast<Runnable*>(ready[i]); };
+  const bool are_first = !dispatcher_->has_ready(worker);
+  for (unsigned i = 0; i < count; ++i)
+    if (are_first || has_to_wait(worker, *at(i))) dispatcher_->queue(worker, at(i));
+  for (unsigned i = count; !are_first && i-- != 0;) {
+    if (has_to_wait(worker, *at(i)) || worker.ready.push(Entry::woken(at(i)))) continue;
+    dispatcher_->injector().push(at(i));
   }
 }
 

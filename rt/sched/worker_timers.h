@@ -24,25 +24,13 @@ struct alignas(arch::kPrefetchPair) WorkerTimers {
   // Under `lock`.
   void set_nearest(std::uint64_t at) noexcept { nearest_inverted.store(~at, std::memory_order_relaxed); }
 
-  // Takes some of the timers that are due, and calls `fire` for each, in order; then, if these or earlier ones have left
-  // something to do, go_on(rest). Nothing happens while another thread does the same.
+  // Takes some of the timers that are due, and calls fire(timers, count) with them, in order; the array is the callee's to
+  // use. Then, if these or earlier ones have left something to do, go_on(rest). Nothing happens while another thread does
+  // the same.
   template <typename Fire, typename GoOn>
   void fire_some(std::uint64_t now_ns, Fire fire, GoOn go_on) noexcept {
     if (!firing.try_lock()) return;
-    Timer* due[kMostAtOnce];
-    unsigned count = 0;
-    {
-      LockGuard guard(lock);
-      for (unsigned i = 0; i < kMostAtOnce; ++i) {
-        due[count] = wheel.take_due(now_ns);
-        if (due[count] != nullptr)
-          ++count;
-        else if (!wheel.is_unsettled())
-          break;
-      }
-      set_nearest(rest != nullptr ? 0 : wheel.bound());
-    }
-    for (unsigned i = 0; i < count; ++i) fire(*due[i]);
+    fire_due(now_ns, fire);
     if (rest != nullptr) {
       go_on(rest);
       LockGuard guard(lock);
@@ -67,6 +55,26 @@ struct alignas(arch::kPrefetchPair) WorkerTimers {
   bool is_in_use;                      // counted by Timers
   Atomic<std::uint64_t> nearest_inverted;
   TimerWheel wheel;
+
+ private:
+  // Not inlined, so that the array is gone when go_on() is called.
+  template <typename Fire>
+  [[gnu::noinline]] void fire_due(std::uint64_t now_ns, Fire& fire) noexcept {
+    void* due[kMostAtOnce];
+    unsigned count = 0;
+    {
+      LockGuard guard(lock);
+      for (unsigned i = 0; i < kMostAtOnce; ++i) {
+        Timer* const timer = wheel.take_due(now_ns);
+        if (timer != nullptr)
+          due[count++] = timer;
+        else if (!wheel.is_unsettled())
+          break;
+      }
+      set_nearest(rest != nullptr ? 0 : wheel.bound());
+    }
+    if (count != 0) fire(due, count);
+  }
 };
 
 }  // namespace janus

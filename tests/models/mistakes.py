@@ -177,7 +177,7 @@ MISTAKES = [
 
     mistake("worker_timers", "a timer is freed while it fires", (TIMERS, "    LockGuard until_it_has_fired(firing);\n", "")),
     mistake("worker_timers", "who takes a timer lets go before it has fired",
-            (TIMERS, "    for (unsigned i = 0; i < count; ++i) fire(*due[i]);", "    firing.unlock();\n    for (unsigned i = 0; i < count; ++i) fire(*due[i]);\n    if (count != 99) return;")),
+            (TIMERS, "    if (count != 0) fire(due, count);", "    firing.unlock();\n    if (count != 0) fire(due, count);\n    firing.lock();")),
     mistake("worker_timers", "two take timers at once", (TIMERS, "    if (!firing.try_lock()) return;", "    if (!firing.try_lock()) {}")),
 
     mistake("nursery", "no heavy fence of a visitor", (LIFE, "      if (!is_shared && platform::has_heavy_fence()) platform::heavy_fence();\n", "")),

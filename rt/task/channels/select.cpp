@@ -26,6 +26,7 @@ struct AwaitedCase : Awaited {
   Selection& selection;
 
   explicit AwaitedCase(Selection& of) noexcept : selection(of) {}
+  static constexpr bool kPassesCancelOn = false;
   static constexpr WaitReason reason() noexcept { return WaitReason::kSelect; }
   bool is_over() const noexcept { return !selection.is_open(); }
   void lock() const noexcept { selection.lock(); }

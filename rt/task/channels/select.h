@@ -27,7 +27,8 @@ class Select {
 
   // Takes a ready case, any of them with equal probability, or else waits until there is one. The number of the case,
   // with its `status`: 0 or kErrorClosed. Or an error: kErrorTimeout, also if `may_wait` is false and none is ready;
-  // kCancelledCode, which the caller passes on by sees_cancel(); kErrorStale: a channel has ended before the call; kErrorNoMemory.
+  // kCancelledCode; kErrorStale: a channel has ended before the call; kErrorNoMemory.
+  // If it may wait, the caller calls sees_cancel() afterwards.
   int run(bool may_wait, int& status) noexcept;
 
  private:

@@ -22,6 +22,8 @@ struct Awaited {
   static constexpr bool heeds_cancel(const Task&) noexcept { return true; }
   // Whether the task goes on waiting in a shield that puts its cancel aside.
   static constexpr bool heeds_shield() noexcept { return true; }
+  // Whether the wait passes on a cancel that a shield puts aside. If not, its caller does, which is less deep.
+  static constexpr bool kPassesCancelOn = true;
   // Under the lock: takes the object out of its queue, if it is still there.
   static constexpr void leave() noexcept {}
 };
@@ -54,7 +56,7 @@ template <typename T>
       end = block(
           self, awaited.reason(), [](Task&, void* it) { static_cast<T*>(it)->unlock(); }, &awaited);
     if (end != WaitEnd::kOver) break;
-    if (is_aside) (void)learn_of_cancel(self);  // not earlier, as the lock was held
+    if (T::kPassesCancelOn && is_aside) (void)learn_of_cancel(self);  // not earlier, as the lock was held
     if (awaited.is_over_at_a_glance()) return WaitEnd::kOver;
     awaited.lock();
   }
