@@ -141,7 +141,8 @@ TEST(nursery_model, two_visitors) {
 }
 
 // An owner that waits for any end of its children (rt/task/nurseries/next_ended.cpp), all of which are counted already.
-// One letter for each: 'r' leaves a record before it is counted out, 'd' does not.
+// One letter for each: 'r' leaves a record before it is counted out, 'd' does not; 'w' leaves one, and does not end before
+// the owner was told of another.
 struct NextWorld {
   const char* children;
   janus::Atomic<std::uint64_t> word{0};
@@ -150,18 +151,22 @@ struct NextWorld {
   janus::Atomic<std::uint32_t> owner{kRunning};
   janus::Atomic<std::uint32_t> is_recorded[2] = {{0}, {0}};
   bool is_told[2] = {};
+  janus::Atomic<std::uint32_t> is_any_told{0};
   unsigned records = 0, told = 0;
 
   NurseryLife life() { return {word, alive, external_refs}; }
   unsigned threads() const { return children[1] == '\0' ? 2 : 3; }
   void begin() {
     word.store((threads() - 1) * NurseryWord::kChild | NurseryWord::kShared, std::memory_order_relaxed);
-    for (const char* each = children; *each != '\0'; ++each) records += *each == 'r' ? 1 : 0;
+    for (const char* each = children; *each != '\0'; ++each) records += *each != 'd' ? 1 : 0;
   }
 
   void run(unsigned thread) {
     if (thread == 0) return be_told();
-    const bool has_record = children[thread - 1] == 'r';
+    const bool has_record = children[thread - 1] != 'd';
+    if (children[thread - 1] == 'w')
+      while (is_any_told.load(std::memory_order_acquire) == 0)
+        janus::platform::wait(is_any_told, 0, janus::platform::kForever);
     if (has_record) is_recorded[thread - 1].store(1, std::memory_order_relaxed);
     if (has_record ? life().count_out<true>() : life().count_out()) wake_owner();
   }
@@ -179,6 +184,8 @@ struct NextWorld {
       if (const int next = untold(); next >= 0) {
         is_told[next] = true;
         ++told;
+        is_any_told.store(1, std::memory_order_release);
+        janus::platform::wake(is_any_told, 1);
         continue;
       }
       if (was_last) return;
@@ -203,7 +210,7 @@ struct NextWorld {
 };
 
 TEST(nursery_model, who_waits_for_any_end_is_told_each_once) {
-  for (const char* children : {"r", "d", "rr", "rd", "dd"})
+  for (const char* children : {"r", "d", "rr", "rd", "dd", "rw"})
     REQUIRE(janus::model::goes_well<NextWorld>(children, Fences::kHeavy, children));
 }
 
