@@ -64,6 +64,12 @@ bool Timers::arm(WorkerTimers& where, Timer& timer, std::uint64_t at, std::uint6
   return true;
 }
 
+void Timers::hold(WorkerTimers& where) noexcept {
+  LockGuard guard(where.lock);
+  where.set_nearest(0);
+  if (!where.is_in_use) mark_in_use(where);
+}
+
 // --- Looking ---------------------------------------------------------------------------------------------------------
 
 // The timers of another worker, by turns, if they are due and it sleeps, or so late that it seems to be held.

@@ -42,6 +42,10 @@ class Timers {
   // then IdleWorkers::see_to_cover() has to be called once the lock is released.
   [[nodiscard]] bool arm(WorkerTimers& where, Timer& timer, std::uint64_t at, std::uint64_t now_ns) noexcept;
 
+  // By the worker that lets timers of `where` fire, before it does what these have left to do (WorkerTimers::rest): until
+  // that is done the wheel counts as one with timers. They were taken, so others may have found it empty meanwhile.
+  void hold(WorkerTimers& where) noexcept;
+
   // --- Looking: called by a worker, if are_any() ---
 
   // No timer is due before that.
