@@ -67,7 +67,7 @@ void pay_and_look(Caller& me, const char* bytes, std::size_t count) noexcept {
 void look_at_answer(const Caller& me, int fd, std::int64_t answer) noexcept {
   constexpr std::int64_t kClosedPipe = -32;
   if (answer != kClosedPipe || (fd != 1 && fd != 2)) return;
-  const Runtime* const runtime = process_runtime();
+  const Runtime* const runtime = runtime_or_own(nullptr, me);
   if (runtime == nullptr || !runtime->options.ends_by_closed_pipe) return;
   if (me.task == nullptr || !is_below_explicit_budget(*me.task)) platform::end_by_closed_pipe();
 }

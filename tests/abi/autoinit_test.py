@@ -146,4 +146,6 @@ for autoinit in ('true', 'false'):
     says('what the host has set wins over it', '1 1 -4106 2 1 0 0 0 0 0 1 -4108 512\n', 'init', JANUS_WORKERS=3)
     says('a senseless value refuses the start and is named', '-4105\n0\n', 'workers', 'start', JANUS_WORKERS='many',
          stderr='janus: JANUS_WORKERS=many: not a number from 1 to 1024\n')
+    says('a name that is nearly that of a setting is named', '0\n3\n', 'workers', 'start', JANUS_WORKERS=3, JANUS_MEMOR=1,
+         stderr='janus: JANUS_MEMOR is no setting; did you mean JANUS_MEMORY?\n')
 tap.end()

@@ -52,14 +52,6 @@ struct Program {
 constinit Program program{};
 std::uint32_t grace_ms = kDefaultGraceMs;
 
-// Reports names in the environment that are nearly those of settings. Not inlined, to keep the buffer out of main's
-// frame.
-[[gnu::noinline, gnu::cold]] void say_misspelt(const char* const* environment, const Settings& settings) noexcept {
-  Notes notes;
-  note_misspelt(environment, settings, notes);
-  if (notes.size() != 0) say(notes.data(), notes.size());
-}
-
 [[noreturn]] void refuse(const char* line) noexcept {
   Text<320> text;
   text.append("%s\n", line);

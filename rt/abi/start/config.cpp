@@ -6,6 +6,7 @@
 
 #include "rt/base/checked.h"
 #include "rt/mem/stack.h"
+#include "rt/task/report/log.h"
 
 namespace janus {
 namespace {
@@ -301,6 +302,12 @@ void note_misspelt(const char* const* environment, const Settings& settings, Not
       notes.end_line();
     }
   }
+}
+
+void say_misspelt(const char* const* environment, const Settings& settings) noexcept {
+  Notes notes;
+  if (environment != nullptr) note_misspelt(environment, settings, notes);
+  if (notes.size() != 0) say(notes.data(), notes.size());
 }
 
 int check_config(const janus_rt_config& config, Complaint& complaint) noexcept {

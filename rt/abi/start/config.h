@@ -44,6 +44,8 @@ using Notes = Text<512>;
 // Adds a line for each name in the environment that differs in one letter from that of a setting that is not given.
 // Other names may have other purposes: orchestrators derive some from names of services.
 void note_misspelt(const char* const* environment, const Settings& settings, Notes& notes) noexcept;
+// Writes these lines to stderr. Not inlined, to keep the buffer out of main's frame.
+[[gnu::noinline, gnu::cold]] void say_misspelt(const char* const* environment, const Settings& settings) noexcept;
 
 // Checks the merged configuration of a program or host. 0; JANUS_E_INVALID: a field is invalid; JANUS_E_UNSUPPORTED:
 // this release does not support its value.

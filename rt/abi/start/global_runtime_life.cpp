@@ -27,11 +27,13 @@ RankedLock<LockRank::kProcess> beginning;
   if (process_runtime() != nullptr) return JANUS_E_STATE;
   Settings settings{};
   Complaint complaint;
-  if (!parse_settings(&environ != nullptr ? environ : nullptr, settings, complaint)) {
+  const char* const* const environment = &environ != nullptr ? environ : nullptr;
+  if (!parse_settings(environment, settings, complaint)) {
     complaint.end_line();
     say(complaint.data(), complaint.size());
     return JANUS_E_INVALID;
   }
+  say_misspelt(environment, settings);
   const janus_rt_config merged = merge(settings, config != nullptr ? &given : nullptr);
   if (const int error = check_config(merged, complaint)) return error;
   RuntimeOptions options = options_of(merged);
