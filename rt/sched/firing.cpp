@@ -41,10 +41,7 @@ void IdleWorkers::fire(Worker& worker, WorkerTimers& whose, std::uint64_t now_ns
   unsigned ready = 0;
   whose.fire_some(
       now_ns, [&](void** timers, unsigned count) noexcept { ready = fire_taken(worker, timers, count); },
-      [&](void*& rest) noexcept {
-        timers_.hold(whose);
-        hooks::go_on_firing(worker, rest);
-      });
+      [&](void*& rest) noexcept { hooks::go_on_firing(worker, rest); });
   if (ready != 0 && set_.has_sleeper()) wake_one_for(ready > 1 ? Work::kFresh : Work::kWoken);
 }
 

@@ -45,8 +45,14 @@ std::uint64_t Timers::settled_nearest() noexcept {
     if (first->nearest() == 0) return 0;  // something is left to do
     const std::uint64_t before = first->nearest(), now = first->wheel.bound();
     first->set_nearest(now);
-    if (now == TimerWheel::kNever && first->is_in_use) unmark(*first);
     if (now == before && now != TimerWheel::kNever) return now;
+    if (now != TimerWheel::kNever) continue;
+    if (first->firing.try_lock()) {
+      if (first->is_in_use) unmark(*first);
+      first->firing.unlock();
+    } else if (now == before) {  // a worker lets its last timers fire, and will look again
+      return platform::kForever;
+    }
   }
 }
 
@@ -62,12 +68,6 @@ bool Timers::arm(WorkerTimers& where, Timer& timer, std::uint64_t at, std::uint6
   if (timer.at >= where.nearest()) return false;
   where.set_nearest(timer.at);
   return true;
-}
-
-void Timers::hold(WorkerTimers& where) noexcept {
-  LockGuard guard(where.lock);
-  where.set_nearest(0);
-  if (!where.is_in_use) mark_in_use(where);
 }
 
 // --- Looking ---------------------------------------------------------------------------------------------------------

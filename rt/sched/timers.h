@@ -42,10 +42,6 @@ class Timers {
   // then IdleWorkers::see_to_cover() has to be called once the lock is released.
   [[nodiscard]] bool arm(WorkerTimers& where, Timer& timer, std::uint64_t at, std::uint64_t now_ns) noexcept;
 
-  // By the worker that lets timers of `where` fire, before it does what these have left to do (WorkerTimers::rest): until
-  // that is done the wheel counts as one with timers. They were taken, so others may have found it empty meanwhile.
-  void hold(WorkerTimers& where) noexcept;
-
   // --- Looking: called by a worker, if are_any() ---
 
   // No timer is due before that.
@@ -85,8 +81,10 @@ class Timers {
   const IdleSet* sleepers_;
   const std::atomic<std::uint64_t>* virtual_ns_;
   TimerSeat seat_;
-  std::atomic<std::uint64_t> in_use_[kWords] = {};  // by worker: its wheel may have timers
-  std::atomic<std::uint32_t> count_{0};             // of these
+  // By worker: its wheel may have timers. A wheel that is found empty is left out only under its `firing`, since timers that
+  // are being fired may leave something to do (WorkerTimers::rest).
+  std::atomic<std::uint64_t> in_use_[kWords] = {};
+  std::atomic<std::uint32_t> count_{0};  // of these
 };
 
 template <typename Use>

@@ -7,38 +7,37 @@
 namespace janus::test {
 
 // While a timer fires, another worker looks for the next one before it sleeps, and finds the wheel empty.
-TEST(timers, a_wheel_whose_timer_has_left_something_to_do_is_looked_at_again) {
-  static WorkerTimers wheels[1];
+TEST(timers, a_wheel_whose_timers_fire_is_in_use_until_nothing_is_left_to_do) {
+  static WorkerTimers wheel[1];
   static IdleSet sleepers;
   static Timers timers;
   static Timer timer;
-  timers.init(1, wheels, sleepers, nullptr);
-  static WorkerTimers& wheel = wheels[0];
-  {
-    LockGuard guard(wheel.lock);
-    (void)timers.arm(wheel, timer, 100, 0);
-  }
-  CHECK_EQ(timers.nearest(), 100u);
-  const auto look = [](std::uint64_t now_ns, unsigned parts) {
-    wheel.fire_some(
-        now_ns,
-        [](void**, unsigned) {
-          wheel.rest = &timer;
-          (void)timers.take_seat(false);
-          CHECK(!timers.are_any());
-        },
-        [parts](void*& rest) {
-          timers.hold(wheel);
+  const auto look = [](bool leaves_something, bool goes_on) {
+    wheel->fire_some(
+        200,
+        [leaves_something](void**, unsigned) {
+          CHECK_EQ(timers.take_seat(false), platform::kForever);
           CHECK(timers.are_any());
-          if (parts == 1) rest = nullptr;
+          if (leaves_something) wheel->rest = &timer;
+        },
+        [goes_on](void*& rest) {
+          if (!goes_on) rest = nullptr;
         });
   };
-  look(200, 2);
-  CHECK(timers.are_any());
-  CHECK_EQ(timers.nearest(), 0u);
-  look(200, 1);
-  (void)timers.take_seat(false);
-  CHECK(!timers.are_any());
+  timers.init(1, wheel, sleepers, nullptr);
+  for (const bool leaves_something : {false, true}) {
+    {
+      LockGuard guard(wheel->lock);
+      (void)timers.arm(*wheel, timer, 100, 0);
+    }
+    CHECK_EQ(timers.nearest(), 100u);
+    look(leaves_something, true);
+    CHECK(timers.are_any());
+    CHECK_EQ(timers.nearest(), leaves_something ? 0u : platform::kForever);
+    if (leaves_something) look(false, false);
+    CHECK_EQ(timers.take_seat(false), platform::kForever);
+    CHECK(!timers.are_any());
+  }
 }
 
 }  // namespace janus::test
