@@ -13,6 +13,9 @@
 namespace janus {
 
 enum class Direction : bool { kSend, kReceive };
+constexpr Direction opposite(Direction direction) noexcept {
+  return direction == Direction::kSend ? Direction::kReceive : Direction::kSend;
+}
 
 // One wait, on the waiting task's own stack, linked under the channel's lock.
 struct ChannelWait : ListLink<> {
@@ -48,6 +51,12 @@ inline Selection* selection_of(const ChannelWait& wait) noexcept {
 }
 inline std::int32_t case_of(const ChannelWait& wait) noexcept {
   return wait.is_select ? static_cast<const SelectWait&>(wait).index : 0;
+}
+
+// The queue of those that wait in this direction.
+template <Direction kDirection>
+[[gnu::always_inline]] inline List<ChannelWait>& queue_of(Channel& channel) noexcept {
+  return kDirection == Direction::kSend ? channel.senders : channel.receivers;
 }
 
 // --- For the other side ---

@@ -4,16 +4,15 @@
 // starts again on the general path.
 #include "rt/task/channels/transfer.h"
 
-#include <type_traits>
-
 #include <arch/jump_back.h>
 
 #include "rt/task/channels/channel_wait.h"
+#include "rt/task/channels/element.h"
+#include "rt/task/channels/own_case.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/block.h"
 #include "rt/task/wait/children.h"
-#include "rt/task/wait/user_memory.h"
 #include "rt/task/wait/yield.h"
 
 namespace janus {
@@ -29,64 +28,6 @@ int transfer(Worker* worker, Task* self, Channel& channel, void* data, std::uint
 // The secret of a channel whose lock is held, for use after the lock is released.
 std::uint32_t secret_of(const Channel& channel) noexcept {
   return Channel::secret_of(channel.life.load(std::memory_order_relaxed));
-}
-
-// Fast path: requires elements that are words.
-template <Path kPath>
-[[gnu::always_inline]] inline std::byte* slot(Channel& channel, std::size_t at) noexcept {
-  return channel.buffer + at * (kPath == Path::kFast ? sizeof(std::uint64_t) : channel.element_bytes);
-}
-// The slot for the next element. Precondition: the buffer has room.
-template <Path kPath>
-[[gnu::always_inline]] inline std::byte* free_slot(Channel& channel) noexcept {
-  const std::size_t at = channel.first + channel.count;
-  return slot<kPath>(channel, at >= channel.capacity ? at - channel.capacity : at);
-}
-
-// Either side may be a user's memory.
-template <Path kPath>
-[[gnu::always_inline]] inline UserCopy copy(const Channel& channel, void* to, const void* from) noexcept {
-  if (kPath == Path::kFast || channel.element_bytes == sizeof(std::uint64_t)) [[likely]] {
-    std::uint64_t word;
-    if (!arch::load_user(from, word)) return UserCopy::kBadSource;
-    return arch::store_user(to, word) ? UserCopy::kDone : UserCopy::kBadTarget;
-  }
-  return copy_user_bytes(to, from, channel.element_bytes);
-}
-
-// --- A side that is a case of a select. On the fast path there is none: it leaves them to the general path ---
-
-struct NoClaim {
-  NoClaim(const Selection*, const Selection*) noexcept {}
-  static constexpr bool is_mine_open() noexcept { return true; }
-  static constexpr void take_mine(std::int32_t) noexcept {}
-  static constexpr void release() noexcept {}
-};
-template <Path kPath>
-using ClaimOn = std::conditional_t<kPath == Path::kFast, NoClaim, Claim>;
-
-Selection* selection_of_own(const SelectWait* mine) noexcept {
-  return mine != nullptr && mine->selection->may_queue ? mine->selection : nullptr;
-}
-std::int32_t case_of_own(const SelectWait* mine) noexcept {
-  return mine != nullptr ? mine->index : 0;
-}
-
-// Takes a case that needs no other side. False: another one is taken.
-bool take_alone(SelectWait* mine) noexcept {
-  Claim claim(selection_of_own(mine), nullptr);
-  if (!claim.is_mine_open()) return false;
-  claim.take_mine(case_of_own(mine));
-  return true;
-}
-
-// The first wait in `queue` that is none of the select of `mine`.
-ChannelWait* first_of_others(List<ChannelWait>& queue, const SelectWait* mine) noexcept {
-  ChannelWait* wait = queue.front();
-  if (mine == nullptr) [[likely]]
-    return wait;
-  while (wait != nullptr && selection_of(*wait) == mine->selection) wait = queue.after(wait);
-  return wait;
 }
 
 // --- Last steps of an operation. Each releases the lock, held as `hold` says; on the fast path the caller owns it ---
@@ -117,16 +58,6 @@ template <Direction kDirection>
                                                      std::uint32_t secret) noexcept {
   channel.lock.leave(worker->locks);
   return transfer<kDirection, Path::kGeneral>(worker, self, channel, data, secret);
-}
-
-// For threads outside tasks: touches the memory, so that the thread itself faults, as in any code of the host.
-template <Direction kDirection>
-void touch(void* data, std::size_t bytes) noexcept {
-  auto* const first = static_cast<volatile char*>(data);
-  for (std::size_t at = 0; at < bytes; ++at) {
-    const char was = first[at];
-    if (kDirection == Direction::kReceive) first[at] = was;
-  }
 }
 
 // Releases the lock without a transfer.
@@ -193,12 +124,6 @@ int give_up(auto& claim, Worker* worker, Channel& channel, Hold hold) noexcept {
   return leave(worker, channel, hold, kIsTaken);
 }
 
-// The queue of those that wait in this direction.
-template <Direction kDirection>
-[[gnu::always_inline]] inline List<ChannelWait>& queue_of(Channel& channel) noexcept {
-  return kDirection == Direction::kSend ? channel.senders : channel.receivers;
-}
-
 // `mine` waits in the channel's queue, and its task, which has other cases, not yet.
 template <Direction kDirection>
 int queue_or_refuse(Worker* worker, Channel& channel, SelectWait* mine, Hold hold) noexcept {
@@ -252,15 +177,6 @@ template <Path kPath>
 }
 
 // --- The operations ---
-
-template <Direction kDirection, Path kPath>
-[[gnu::always_inline]] inline UserCopy copy_between(const Channel& channel, void* own, void* others) noexcept {
-  return kDirection == Direction::kSend ? copy<kPath>(channel, others, own) : copy<kPath>(channel, own, others);
-}
-
-constexpr Direction opposite(Direction direction) noexcept {
-  return direction == Direction::kSend ? Direction::kReceive : Direction::kSend;
-}
 
 // Transfers an element to or from the first task that waits on the other side. `is_done` false: no task waits there.
 template <Direction kDirection>
@@ -331,7 +247,7 @@ template <Path kPath>
     return wait_or_refuse<Direction::kSend, kPath>(worker, self, channel, data, mine, hold);
   ClaimOn<kPath> claim(selection_of_own(mine), nullptr);
   if (!claim.is_mine_open()) return give_up(claim, worker, channel, hold);
-  if (copy<kPath>(channel, free_slot<kPath>(channel), data) != UserCopy::kDone) [[unlikely]] {
+  if (copy_element<kPath>(channel, free_slot<kPath>(channel), data) != UserCopy::kDone) [[unlikely]] {
     claim.release();
     return fail_own_copy<Direction::kSend, kPath>(worker, self, channel, data, hold);
   }
@@ -348,8 +264,8 @@ void refill(Worker* worker, Channel& channel) noexcept {
   while (ChannelWait* const sender = channel.count != channel.capacity ? channel.senders.front() : nullptr) {
     Claim claim(nullptr, selection_of(*sender));
     const bool is_stale = !claim.is_theirs_open();
-    const bool is_bad =
-        !is_stale && copy<Path::kGeneral>(channel, free_slot<Path::kGeneral>(channel), sender->data) != UserCopy::kDone;
+    const bool is_bad = !is_stale && copy_element<Path::kGeneral>(channel, free_slot<Path::kGeneral>(channel),
+                                                                  sender->data) != UserCopy::kDone;
     if (!is_stale) claim.take_theirs(case_of(*sender));
     claim.release();
     if (is_stale || is_bad) {
@@ -372,7 +288,7 @@ template <Path kPath>
     const std::size_t first = channel.first, next = first + 1 == channel.capacity ? 0 : first + 1;
     ClaimOn<kPath> claim(selection_of_own(mine), nullptr);
     if (!claim.is_mine_open()) return give_up(claim, worker, channel, hold);
-    if (copy<kPath>(channel, data, slot<kPath>(channel, first)) != UserCopy::kDone) [[unlikely]] {
+    if (copy_element<kPath>(channel, data, slot_at<kPath>(channel, first)) != UserCopy::kDone) [[unlikely]] {
       claim.release();
       return fail_own_copy<Direction::kReceive, kPath>(worker, self, channel, data, hold);
     }
@@ -399,24 +315,6 @@ template <Path kPath>
 [[gnu::noinline, gnu::cold]] void note_stranger(Channel& channel, Task* self) noexcept {
   channel.runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
   if (self != nullptr) self->nursery->runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
-}
-
-// Called with no lock held when the caller's own memory could not be accessed. A task panics here. A thread outside tasks
-// accesses the memory once more, and faults as any code of its host would; if the memory has become accessible meanwhile,
-// the operation starts again, since nothing has changed so far.
-template <Direction kDirection>
-[[gnu::noinline, gnu::cold]] void blame(void* data, std::size_t bytes) noexcept {
-  blame_caller();
-  touch<kDirection>(data, bytes);
-}
-
-// Under the lock: whether the caller's own memory can be accessed.
-template <Direction kDirection>
-[[gnu::noinline, gnu::cold]] bool is_own_there(const Channel& channel, void* data) noexcept {
-  if constexpr (kDirection == Direction::kSend)
-    return is_readable(data, channel.element_bytes);
-  else
-    return is_writable(data, channel.element_bytes);
 }
 
 template <Direction kDirection, Path kPath>
@@ -448,7 +346,7 @@ int transfer_in_general(Worker* worker, Task* self, Channel& channel, void* data
     if (result != kTryAgain && result != kOwnIsBad) [[likely]]
       return result;
     if (result == kOwnIsBad)
-      blame<kDirection>(data, bytes);
+      blame_for_own<kDirection>(data, bytes);
     else
       looks_again = true;
     worker = worker_of(runtime);
