@@ -2,6 +2,7 @@
 // rt/abi/channel.cpp — channels. docs/decisions/0328
 #include <type_traits>
 
+#include "rt/abi/channel_calls.h"
 #include "rt/abi/entry/entry.h"
 #include "rt/abi/general_calls.h"
 #include "rt/base/order_hooks.h"

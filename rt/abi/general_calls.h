@@ -4,35 +4,13 @@
 
 #include <cstdint>
 
-#include "rt/abi/entry/entry.h"
 #include "rt/include/janus/rt.h"
-#include "rt/task/record/channel.h"
 
 namespace janus {
 
 // janus_channel_send and janus_channel_recv.
 int send_in_general(janus_channel* channel, const void* element) noexcept;
 int receive_in_general(janus_channel* channel, void* element) noexcept;
-// What they have in common with janus_select. Finds the channel that a user named. JANUS_E_INVALID: NULL; JANUS_E_STALE: the
-// channel has ended; kNoHandle: there never was such a channel, and the caller calls refuse_handle().
-inline constexpr int kNoHandle = 1;
-OrError<Channel*> find_channel(const Caller& me, const janus_channel* named) noexcept;
-// A channel that the worker has looked up before. nullptr: call find_channel().
-[[gnu::always_inline]] inline Channel* channel_at_once(const Worker& worker, const janus_channel* named) noexcept {
-  const std::uint64_t handle = word_of(named);
-  auto* const channel = static_cast<Channel*>(worker.channels_found.find(handle));
-  if (channel == nullptr) [[unlikely]]
-    return nullptr;
-  return arch::cmp_relaxed(channel->handle, handle) ? channel : nullptr;
-}
-
-constexpr std::uint32_t secret_of_handle(std::uint64_t handle) noexcept {
-  return static_cast<std::uint32_t>(handle >> 32);
-}
-// Charges the channel_op and the ops for an element of `bytes`; the entry has charged the op of the call. A task may
-// have to wait for them, and may change workers. A cancelled task may still call functions that never wait (`may_wait`
-// false); its grace pays. 0, JANUS_CANCELLED or an error.
-int pay_for_transfer(Caller& me, std::size_t bytes, bool may_wait) noexcept;
 // janus_nursery_await. `until_ns`: for a thread outside tasks; platform::kForever: without a deadline.
 long await_in_general(janus_nursery* nursery, janus_result* result, std::uint64_t until_ns) noexcept;
 // janus_nursery_next, likewise.

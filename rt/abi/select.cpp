@@ -2,9 +2,9 @@
 // rt/abi/select.cpp — waiting for one of several channels. Apart from channel.cpp, so that programs that do not select are
 // linked without it and without timers.
 #include "rt/task/channels/select.h"
+#include "rt/abi/channel_calls.h"
 #include "rt/abi/entry/entry.h"
 #include "rt/abi/entry/limit.h"
-#include "rt/abi/general_calls.h"
 #include "rt/task/account/memory.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/deadline.h"
