@@ -35,7 +35,8 @@ static int64_t select_all(void* unused) {
 }
 
 // A send to a buffer, and a select that finds it.
-static void one_is_ready(long cases, long size) {
+static void one_is_ready(long cases, long size, int workers) {
+  EXPECT(workers == 1);
   open_channels(cases, size, 1);
   uint64_t word = 0;
   janus_select_case each[kMost];
@@ -51,7 +52,8 @@ static void one_is_ready(long cases, long size) {
 }
 
 // A select that waits in all queues, and a send that it waits for.
-static void none_is_ready(long cases, long size) {
+static void none_is_ready(long cases, long size, int workers) {
+  EXPECT(workers == 1);
   open_channels(cases, size, 0);
   janus_nursery* const nursery = janus_nursery_open(NULL, NULL);
   EXPECT(nursery != NULL && janus_nursery_spawn_in(nursery, select_all, NULL, NULL).raw != 0);
@@ -67,26 +69,20 @@ static void none_is_ready(long cases, long size) {
 }
 
 void bench_select_2(long size, int workers) {
-  EXPECT(workers == 1);
-  one_is_ready(2, size);
+  one_is_ready(2, size, workers);
 }
 void bench_select_8(long size, int workers) {
-  EXPECT(workers == 1);
-  one_is_ready(8, size);
+  one_is_ready(8, size, workers);
 }
 void bench_select_64(long size, int workers) {
-  EXPECT(workers == 1);
-  one_is_ready(64, size);
+  one_is_ready(64, size, workers);
 }
 void bench_select_wait_2(long size, int workers) {
-  EXPECT(workers == 1);
-  none_is_ready(2, size);
+  none_is_ready(2, size, workers);
 }
 void bench_select_wait_8(long size, int workers) {
-  EXPECT(workers == 1);
-  none_is_ready(8, size);
+  none_is_ready(8, size, workers);
 }
 void bench_select_wait_64(long size, int workers) {
-  EXPECT(workers == 1);
-  none_is_ready(64, size);
+  none_is_ready(64, size, workers);
 }
