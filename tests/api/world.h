@@ -64,11 +64,12 @@ long run_in(const janus_rt_config& config, Body body, janus_stats* stats = nullp
   return result;
 }
 
-// Runs `body` with several numbers of workers, and from several seeds.
+// Runs `body` with several numbers of workers, and from several seeds; fewer where each takes long (scaled()).
 template <class Body>
 void on_any_workers(Body body) {
-  for (unsigned workers : {1u, 2u, 4u, 8u}) run_in(with_workers(workers), body);
-  for (std::uint64_t seed = 0; seed < 5; ++seed) run_in(deterministic(4, seed), body);
+  const auto times = static_cast<unsigned>(scaled(4, 2));
+  for (unsigned i = 0; i < times; ++i) run_in(with_workers(times == 4 ? 1u << i : 1 + 3 * i), body);
+  for (std::uint64_t seed = 0; seed <= times; ++seed) run_in(deterministic(4, seed), body);
 }
 
 // A nursery that the calling task opens. Closures that it spawns live on the caller's stack until end().
