@@ -442,7 +442,7 @@ std::atomic<std::uint32_t> Hydra::seeds{0};
 std::atomic<std::int64_t> Hydra::born{0};
 
 TEST(shield, all_that_is_below_it_spends_the_grace_of_its_task) {
-  for (unsigned seed = 0; seed < 10; ++seed) {
+  for (unsigned seed = 0; seed < static_cast<unsigned>(scaled(10, 3)); ++seed) {
     const unsigned workers = 1 + seed % 3;
     run_in(with_grace(workers), [&] {
       spent.store(0);
@@ -475,7 +475,7 @@ TEST(shield, a_dry_cage_is_over_after_its_grace) {
 
 // A cage has its ops and one grace, as without shields.
 TEST(shield, a_cage_spends_at_most_its_ops_and_one_grace) {
-  for (unsigned seed = 0; seed < 10; ++seed) {
+  for (unsigned seed = 0; seed < static_cast<unsigned>(scaled(10, 3)); ++seed) {
     const std::uint32_t ops = 2000 + 700 * seed;
     run_in(with_grace(1 + seed % 3), [&] {
       spent.store(0);
