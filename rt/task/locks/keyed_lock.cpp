@@ -6,8 +6,6 @@
 // task once, before it releases the lock; the task reads it only with the lock held, so both exist until then.
 #include "rt/task/locks/keyed_lock.h"
 
-#include <utility>
-
 #include "rt/base/lock_rank.h"
 #include "rt/task/account/group.h"
 #include "rt/task/account/memory.h"
@@ -22,12 +20,10 @@ namespace {
 
 constexpr unsigned kBucketBits = 6;
 
-// A digital search tree (Coffman and Eve, 1970): all keys in a subtree n steps below the root have the same n lowest
-// bits. So no path exceeds 64 steps, however many keys a user adds; and on the path to a descriptor only the root can
-// be an object.
+// On the path to a descriptor only the root of the tree can be an object.
 struct alignas(64) Bucket {
   RankedLock<LockRank::kKeyedLock> lock;
-  LockWaiter* root = nullptr;
+  KeyedQueue waiters;
 };
 Bucket buckets[1u << kBucketBits];
 
@@ -35,101 +31,27 @@ Bucket& bucket_of(std::uint64_t key) noexcept {
   return buckets[(key * 0x9e3779b97f4a7c15) >> (64 - kBucketBits)];
 }
 
-// The place of the pointer to the first waiter of that key; it holds nullptr if the key has none.
-LockWaiter** place_of(Bucket& bucket, std::uint64_t key) noexcept {
-  LockWaiter** at = &bucket.root;
-  for (std::uint64_t bits = key; *at != nullptr && (*at)->key != key; bits >>= 1) at = &(*at)->below[bits & 1];
-  return at;
+bool is_holder(const QueuedWaiter& waiter) noexcept {
+  return static_cast<const LockWaiter&>(waiter).state.load(std::memory_order_relaxed) == LockWaiter::kHolds;
 }
 
-LockWaiter* find(Bucket& bucket, std::uint64_t key, auto accepts) noexcept {
-  LockWaiter* waiter = *place_of(bucket, key);
-  while (waiter != nullptr && !accepts(*waiter)) waiter = waiter->next;
-  return waiter;
-}
-
-bool is_holder(const LockWaiter& waiter) noexcept {
-  return waiter.state.load(std::memory_order_relaxed) == LockWaiter::kHolds;
-}
-
-LockWaiter* holder_of(Bucket& bucket, std::uint64_t key) noexcept {
-  return find(bucket, key, is_holder);
-}
-
-void append(Bucket& bucket, LockWaiter& waiter) noexcept {
-  LockWaiter** at = place_of(bucket, waiter.key);
-  if (*at == nullptr) waiter.below[0] = waiter.below[1] = nullptr;
-  while (*at != nullptr) at = &(*at)->next;
-  waiter.next = nullptr;
-  *at = &waiter;
-}
-
-// Removes and returns a leaf below `waiter`, to take its place in the tree; nullptr: there is none.
-LockWaiter* take_leaf(LockWaiter& waiter) noexcept {
-  LockWaiter** at = nullptr;
-  for (LockWaiter* leaf = &waiter; leaf->below[0] != nullptr || leaf->below[1] != nullptr; leaf = *at)
-    at = &leaf->below[leaf->below[0] == nullptr ? 1 : 0];
-  return at != nullptr ? std::exchange(*at, nullptr) : nullptr;
-}
-
-// Removes the holder, or the oldest of a group; its place goes to `in_its_place`, unless that is nullptr.
-void remove(Bucket& bucket, LockWaiter& waiter, LockWaiter* in_its_place = nullptr) noexcept {
-  LockWaiter** const first = place_of(bucket, waiter.key);
-  LockWaiter** at = first;
-  while (*at != &waiter) at = &(*at)->next;
-  LockWaiter* heir = waiter.next;
-  if (in_its_place != nullptr) {
-    in_its_place->next = heir;
-    heir = in_its_place;
-  }
-  if (at == first) {
-    if (heir == nullptr) heir = take_leaf(waiter);
-    if (heir != nullptr) {
-      heir->below[0] = waiter.below[0];
-      heir->below[1] = waiter.below[1];
-    }
-  }
-  *at = heir;
+const LockWaiter* holder_of(Bucket& bucket, std::uint64_t key) noexcept {
+  return static_cast<LockWaiter*>(bucket.waiters.find(key, is_holder));
 }
 
 // The waiter that has waited longest, among those of other groups than the given waiter's.
 LockWaiter* next_of_others(Bucket& bucket, const LockWaiter& waiter) noexcept {
-  const auto is_of_another = [&waiter](const LockWaiter& other) {
+  const auto is_of_another = [&waiter](const QueuedWaiter& other) {
     return !is_holder(other) && other.group != waiter.group;
   };
-  return find(bucket, waiter.key, is_of_another);
+  return static_cast<LockWaiter*>(bucket.waiters.find(waiter.key, is_of_another));
 }
 // The waiter that has waited longest, among those of the given waiter's group.
 LockWaiter* next_of_own(Bucket& bucket, const LockWaiter& waiter) noexcept {
-  const auto is_of_own = [&waiter](const LockWaiter& other) {
+  const auto is_of_own = [&waiter](const QueuedWaiter& other) {
     return !is_holder(other) && other.group == waiter.group;
   };
-  return find(bucket, waiter.key, is_of_own);
-}
-
-// Queues the waiter behind the oldest waiter of its group, so that walks of the key's list skip it.
-void wait_in_group(Bucket& bucket, LockWaiter& waiter) noexcept {
-  LockWaiter* const oldest = next_of_own(bucket, waiter);
-  waiter.behind = nullptr;
-  waiter.last_behind = &waiter;
-  if (oldest == nullptr) return append(bucket, waiter);
-  oldest->last_behind->behind = &waiter;
-  oldest->last_behind = &waiter;
-}
-
-// Queues the waiter before the others of its group, and the group behind all other groups.
-void wait_before_group(Bucket& bucket, LockWaiter& waiter) noexcept {
-  LockWaiter* const oldest = next_of_own(bucket, waiter);
-  waiter.behind = oldest;
-  waiter.last_behind = oldest != nullptr ? oldest->last_behind : &waiter;
-  if (oldest != nullptr) remove(bucket, *oldest);
-  append(bucket, waiter);
-}
-
-// Removes the waiter, the oldest of its group, from the group's queue. Returns the next one, which is now the oldest.
-LockWaiter* next_oldest(const LockWaiter& waiter) noexcept {
-  if (waiter.behind != nullptr) waiter.behind->last_behind = waiter.last_behind;
-  return waiter.behind;
+  return static_cast<LockWaiter*>(bucket.waiters.find(waiter.key, is_of_own));
 }
 
 void set_and_wake(LockWaiter& waiter, LockWaiter::State state) noexcept {
@@ -141,10 +63,8 @@ void set_and_wake(LockWaiter& waiter, LockWaiter::State state) noexcept {
 
 // Hands the lock to the oldest waiter of a group.
 void hand_over(Bucket& bucket, LockWaiter& next) noexcept {
-  LockWaiter* const oldest = next_oldest(next);
-  remove(bucket, next);
-  append(bucket, next);  // as the holder
-  if (oldest != nullptr) append(bucket, *oldest);
+  bucket.waiters.serve(next);
+  bucket.waiters.append(next);  // as the holder
   set_and_wake(next, LockWaiter::kHolds);
 }
 
@@ -207,11 +127,11 @@ int keyed_lock(LockWaiter& waiter, std::uint64_t key, Task* task) noexcept {
   const LockWaiter* const holder = holder_of(bucket, key);
   if (holder == nullptr) {
     waiter.state.store(LockWaiter::kHolds, std::memory_order_relaxed);
-    append(bucket, waiter);
+    bucket.waiters.append(waiter);
     return 0;
   }
   if (task != nullptr && holder->task == task) return kErrorDeadlock;
-  wait_in_group(bucket, waiter);
+  bucket.waiters.join_group(waiter, next_of_own(bucket, waiter));
   return wait_for_lock(bucket, waiter);
 }
 
@@ -220,14 +140,14 @@ bool keyed_try_lock(LockWaiter& waiter, std::uint64_t key, Task& task) noexcept 
   prepare(waiter, key, &task, LockWaiter::kHolds);
   LockGuard guard(bucket.lock);
   if (holder_of(bucket, key) != nullptr) return false;
-  append(bucket, waiter);
+  bucket.waiters.append(waiter);
   return true;
 }
 
 void keyed_unlock(LockWaiter& waiter) noexcept {
   Bucket& bucket = bucket_of(waiter.key);
   LockGuard guard(bucket.lock);
-  remove(bucket, waiter);
+  bucket.waiters.remove(waiter);
   LockWaiter* next = next_of_others(bucket, waiter);
   if (next == nullptr) next = next_of_own(bucket, waiter);
   if (next != nullptr) hand_over(bucket, *next);
@@ -238,9 +158,9 @@ int lend_lock(LockWaiter& waiter) noexcept {
   LockGuard guard(bucket.lock);
   LockWaiter* const next = next_of_others(bucket, waiter);
   if (next == nullptr) return 0;
-  remove(bucket, waiter);
+  bucket.waiters.remove(waiter);
   waiter.state.store(LockWaiter::kWaits, std::memory_order_relaxed);
-  wait_before_group(bucket, waiter);
+  bucket.waiters.lead_group(waiter, next_of_own(bucket, waiter));
   hand_over(bucket, *next);
   return wait_for_lock(bucket, waiter);
 }
@@ -248,26 +168,17 @@ int lend_lock(LockWaiter& waiter) noexcept {
 void send_cancelled_away(const LockWaiter& waiter) noexcept {
   Bucket& bucket = bucket_of(waiter.key);
   LockGuard guard(bucket.lock);
-  const auto is_to_go = [](const LockWaiter& other) { return other.task != nullptr && is_cancelled(*other.task); };
-  for (LockWaiter* at = *place_of(bucket, waiter.key); at != nullptr;) {
-    LockWaiter* oldest = at;
+  for (QueuedWaiter* at = bucket.waiters.first(waiter.key); at != nullptr;) {
+    QueuedWaiter* oldest = at;
     at = at->next;
     if (is_holder(*oldest)) continue;
-    while (oldest != nullptr && is_to_go(*oldest)) {
-      LockWaiter* const second = next_oldest(*oldest);
-      remove(bucket, *oldest, second);
-      set_and_wake(*oldest, LockWaiter::kWasSentAway);
-      oldest = second;
-    }
-    for (LockWaiter* before = oldest; before != nullptr && before->behind != nullptr;) {
-      LockWaiter* const other = before->behind;
-      if (!is_to_go(*other)) {
-        before = other;
-        continue;
-      }
-      before->behind = other->behind;
-      if (oldest->last_behind == other) oldest->last_behind = before;
-      set_and_wake(*other, LockWaiter::kWasSentAway);
+    for (QueuedWaiter* each = oldest; each != nullptr;) {
+      auto& other = static_cast<LockWaiter&>(*each);
+      each = other.behind;
+      if (other.task == nullptr || !is_cancelled(*other.task)) continue;
+      bucket.waiters.leave(other, *oldest);
+      if (oldest == &other) oldest = each;
+      set_and_wake(other, LockWaiter::kWasSentAway);
     }
   }
 }

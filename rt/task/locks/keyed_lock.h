@@ -9,24 +9,17 @@
 #include <atomic>
 #include <cstdint>
 
-#include "rt/task/record/task.h"
+#include "rt/task/locks/keyed_queue.h"
 
 namespace janus {
 
 // The record of a task or thread that holds a lock or waits for it. It must not move from keyed_lock() to
-// keyed_unlock().
-struct LockWaiter {
+// keyed_unlock(). Its key is key_of_descriptor() or key_of_object(). The list of a key also holds the lock's holder, which
+// stands for no group.
+struct LockWaiter : QueuedWaiter {
   enum State : std::uint32_t { kWaits, kHolds, kWasSentAway };
 
-  std::uint64_t key;     // of the lock: key_of_descriptor(), key_of_object()
-  Task* task;            // nullptr: a thread outside tasks
-  const Account* group;  // group_of()
-  // The list of a key holds the holder and the oldest waiter of each group. A group's other waiters are linked behind
-  // its oldest.
-  LockWaiter *next, *behind;
-  LockWaiter* last_behind;  // for the oldest waiter of a group: the group's newest one, which may be the same
-  // for the first waiter in a key's list: its children in the search tree, by the next bit of their keys
-  LockWaiter* below[2];
+  Task* task;  // nullptr: a thread outside tasks
   std::atomic<std::uint32_t> state;
   LockWaiter* also_held;  // the next lock that the task holds; see add_held_lock()
 };
