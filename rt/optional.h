@@ -58,6 +58,8 @@
 //   janus::launch_at_gate                     no nursery is gated (NurseryTraits)
 //   janus::let_next_pass                      the same
 //   janus::count_at_gate                      the same
+// PART   rt/task/sync/sync_queue.cpp          -                      janus::make_holder_bits
+//   janus::end_holdings                       no task has locked anything of janus/sync.h
 // PART   rt/budget/account_recharge.cpp       -                      janus::Accounts::recharge
 //   janus::Recharges::draw                    nothing was ever recharged, so there is nothing to draw
 //   janus::Recharges::pass_on_drawn           the same

@@ -90,7 +90,7 @@ def share_comments(header):
 def read_all(include):
     parts = sorted((include / 'janus/rt').glob('*.h'))
     headers = [read(part, 'janus/rt.h') for part in parts]
-    return headers + [read(include / 'janus/llvm.h', 'janus/llvm.h')]
+    return headers + [read(include / part, part) for part in ('janus/sync.h', 'janus/llvm.h')]
 
 
 def general(include):

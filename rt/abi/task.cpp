@@ -26,11 +26,9 @@ bool is_kin(const Runtime& runtime, Caller me, const Task& task) noexcept {
 
 constexpr std::size_t kReasonBytes = 256;  // for the reported part of a panic's reason
 
-// Whether `function` may be called as a destructor, or is nullptr. Another function could fault in the runtime: at the
-// call, if its address is not in the lower half of the 48-bit address space, or inside the runtime's own text.
+// Whether `function` may be called as a destructor, or is nullptr.
 bool may_destroy(void (*function)(void*)) noexcept {
-  if (function == janus_free) return true;
-  return reinterpret_cast<std::uintptr_t>(function) >> 47 == 0 && !is_runtimes_text(function);
+  return function == nullptr || function == janus_free || may_be_called(function);
 }
 
 int view_of(TaskState state) noexcept {
@@ -115,11 +113,7 @@ int janus_task_state(janus_task handle) {
 janus_task janus_task_self(void) {
   const Caller me = enter_free();
   if (me.task == nullptr) return {0};
-  if (!me.task->has(TaskFlags::kExposed)) {  // no other task reads its state yet
-    me.task->state.store(TaskState::kRunning, std::memory_order_relaxed);
-    me.task->set(TaskFlags::kExposed);
-  }
-  return {handle_of(runtime_of(*me.worker), *me.task)};
+  return {own_handle(runtime_of(*me.worker), *me.task)};
 }
 
 uint64_t janus_task_id(void) {

@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/until.cpp — calls that wait until a time at most. Each is the call without a deadline, made by a task that has
 // one; so whatever that call waits for ends in time. docs/decisions/0330
-#include "rt/abi/entry/entry.h"
-#include "rt/abi/entry/limit.h"
+#include "rt/abi/until.h"
 #include "rt/abi/general_calls.h"
-#include "rt/task/wait/deadline.h"
 
 using namespace janus;
-
-namespace {
-
-// The call charges for itself, and answers threads outside tasks.
-template <typename Call>
-auto until(std::uint64_t deadline_ns, Call call) noexcept {
-  const Caller me = enter_free();
-  if (me.task == nullptr) return call();
-  const Deadline deadline(*me.task, limit_at(deadline_ns));
-  return call();
-}
-
-}  // namespace
 
 extern "C" {
 

@@ -4,6 +4,7 @@
 // headers_test.py checks that it has everything of rt.h. docs/decisions/0050
 #include <janus/llvm.h>
 #include <janus/rt.h>
+#include <janus/sync.h>
 
 #define JANUS_TEST_PASTE2(a, b) a##b
 #define JANUS_TEST_PASTE(a, b) JANUS_TEST_PASTE2(a, b)
@@ -109,6 +110,22 @@ HOLDS(JANUS_CAP_BUDGET == 2u);
 
 // ---- Layouts: offset, size
 
+HOLDS(sizeof(janus_mutex) == 8);
+FIELD(janus_mutex, word, 0, 8);
+HOLDS(sizeof(janus_rwlock) == 16);
+FIELD(janus_rwlock, words, 0, 16);
+HOLDS(sizeof(janus_cond) == 8);
+FIELD(janus_cond, word, 0, 8);
+HOLDS(sizeof(janus_semaphore) == 8);
+FIELD(janus_semaphore, word, 0, 8);
+HOLDS(sizeof(janus_barrier) == 16);
+FIELD(janus_barrier, words, 0, 16);
+HOLDS(sizeof(janus_wait_group) == 8);
+FIELD(janus_wait_group, word, 0, 8);
+HOLDS(sizeof(janus_event) == 8);
+FIELD(janus_event, word, 0, 8);
+HOLDS(sizeof(janus_once) == 8);
+FIELD(janus_once, word, 0, 8);
 HOLDS(sizeof(janus_result) == 32);
 FIELD(janus_result, kind, 0, 4);
 FIELD(janus_result, errors, 4, 4);
@@ -340,6 +357,41 @@ static inline int janus_loop_end(uint32_t* counter);
 static inline int64_t janus_run_task32(void* call);
 static inline int64_t janus_run_noarg(void* fn);
 static inline void* janus_noarg_arg(janus_task_noarg_fn fn);
+int janus_mutex_lock(janus_mutex* mutex);
+int janus_mutex_lock_until(janus_mutex* mutex, uint64_t deadline_ns);
+int janus_mutex_try_lock(janus_mutex* mutex);
+int janus_mutex_unlock(janus_mutex* mutex);
+int janus_mutex_heal(janus_mutex* mutex);
+int janus_rwlock_read_lock(janus_rwlock* lock);
+int janus_rwlock_read_lock_until(janus_rwlock* lock, uint64_t deadline_ns);
+int janus_rwlock_write_lock(janus_rwlock* lock);
+int janus_rwlock_write_lock_until(janus_rwlock* lock, uint64_t deadline_ns);
+int janus_rwlock_try_read_lock(janus_rwlock* lock);
+int janus_rwlock_try_write_lock(janus_rwlock* lock);
+int janus_rwlock_read_unlock(janus_rwlock* lock);
+int janus_rwlock_write_unlock(janus_rwlock* lock);
+int janus_cond_wait(janus_cond* cond, janus_mutex* mutex);
+int janus_cond_wait_until(janus_cond* cond, janus_mutex* mutex, uint64_t deadline_ns);
+int janus_cond_signal(janus_cond* cond);
+int janus_cond_broadcast(janus_cond* cond);
+int janus_semaphore_init(janus_semaphore* semaphore, uint32_t permits);
+int janus_semaphore_acquire(janus_semaphore* semaphore);
+int janus_semaphore_acquire_until(janus_semaphore* semaphore, uint64_t deadline_ns);
+int janus_semaphore_try_acquire(janus_semaphore* semaphore);
+int janus_semaphore_release(janus_semaphore* semaphore, uint32_t permits);
+int janus_barrier_init(janus_barrier* barrier, uint32_t parties);
+int janus_barrier_wait(janus_barrier* barrier);
+int janus_barrier_wait_until(janus_barrier* barrier, uint64_t deadline_ns);
+int janus_wait_group_add(janus_wait_group* group, int64_t n);
+int janus_wait_group_done(janus_wait_group* group);
+int janus_wait_group_wait(janus_wait_group* group);
+int janus_wait_group_wait_until(janus_wait_group* group, uint64_t deadline_ns);
+int janus_event_set(janus_event* event);
+int janus_event_reset(janus_event* event);
+int janus_event_wait(janus_event* event);
+int janus_event_wait_until(janus_event* event, uint64_t deadline_ns);
+int janus_once_call(janus_once* once, void (*fn)(void*), void* arg);
+int janus_once_call_until(janus_once* once, void (*fn)(void*), void* arg, uint64_t deadline_ns);
 // Macros that are not constants.
 int frozen_macros(uint32_t counter);
 int frozen_macros(uint32_t counter) {

@@ -18,7 +18,7 @@ tap, work = Tap(), work_directory()
 warnings = ['-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Werror']
 compilers = [c for c in ('gcc', shutil.which('clang') or shutil.which('clang-14')) if c and shutil.which(c)]
 parts_of_rt_h = sorted((include / 'janus/rt').glob('*.h'))
-rt_h = ''.join(part.read_text() for part in (include / 'janus/rt.h', *parts_of_rt_h))
+rt_h = ''.join(part.read_text() for part in (include / 'janus/rt.h', include / 'janus/sync.h', *parts_of_rt_h))
 llvm_h = (include / 'janus/llvm.h').read_text()
 
 
@@ -121,7 +121,7 @@ def each_header_stands_alone():
         cpp_standards = ('c++20', 'c++23' if compiler == 'gcc' else 'c++2b')
         parts = {f'rt/{part.name}': c_standards if part.suffix == '.h' else cpp_standards
                  for part in sorted((include / 'janus/rt').iterdir())}
-        for header, standards in {'rt.h': c_standards, 'llvm.h': ('c99', 'c++11'),
+        for header, standards in {'rt.h': c_standards, 'sync.h': c_standards, 'llvm.h': ('c99', 'c++11'),
                                   'rt.hpp': cpp_standards, **parts}.items():
             for standard in standards:
                 text = f'#include <janus/{header}>\n#include <janus/{header}>\n'
@@ -148,7 +148,7 @@ def misuse():
 
 def names():
     plain = '#include <stddef.h>\n#include <stdint.h>\n'
-    for header, more in {'rt.h': '', 'llvm.h': ''}.items():
+    for header, more in {'rt.h': '', 'sync.h': '', 'llvm.h': ''}.items():
         with_header = plain + f'#include <janus/{header}>\n'
         macros = [set(re.findall(r'^#define (\w+)', run('gcc', '-E', '-dM', '-x', 'c', '-I', include, '-', text=t).stdout,
                                  re.M)) for t in (plain, with_header)]

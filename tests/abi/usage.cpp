@@ -94,6 +94,30 @@ Result<long> positive(int x) {
   return text.ok() ? std::move(sum) : text.error();
 }
 
+[[maybe_unused]] Result<int> locks() {
+  static Mutex mutex;
+  static Condition changed;
+  static int value;
+  Nursery nursery;
+  (void)nursery.spawn([] {
+    if (auto lock = mutex.lock()) value = 7;
+    changed.broadcast();
+  });
+  Mutex::Lock lock = mutex.lock_until(janus_now_ns() + 1000);
+  if (!lock) return lock.error();
+  if (lock.is_poisoned() && !mutex.heal()) return lock.error();
+  if (Result<void> waited = changed.wait(lock, [] { return value == 7; }); !waited) return waited.error();
+  if (Result<void> waited = changed.wait_until(lock, 1); waited) changed.signal();
+  lock.unlock();
+  static RwLock shared;
+  if (auto reading = shared.read(), again = shared.try_read(); reading && again) ++value;
+  if (auto writing = shared.write()) ++value;
+  if (auto writing = shared.try_write()) ++value;
+  Semaphore permits(2);
+  if (!permits.acquire() || !permits.try_acquire() || !permits.release(2)) return Error{-1, Error::kCall};
+  return mutex.try_lock() ? value : janus_mutex_unlock(mutex.raw());
+}
+
 [[maybe_unused]] Result<long> runtimes() {
   janus_rt_config config = {};
   config.worker_count = 2;

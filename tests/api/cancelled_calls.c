@@ -4,6 +4,7 @@
 // the answers with the table in docs/nurseries.md.
 #include <janus/llvm.h>
 #include <janus/rt.h>
+#include <janus/sync.h>
 
 #define REFUSED(handle) ((handle) != 0 ? 1 : janus_last_error())
 
@@ -378,6 +379,167 @@ static int64_t yield_slow(void) {
   for (int i = 0; i < 4 && answer == 0; ++i) answer = janus_yield_slow();
   return answer;
 }
+// Of janus/sync.h; each call leaves them free.
+static janus_mutex mutex;
+static janus_rwlock rwlock;
+static janus_cond cond;
+static janus_semaphore semaphore;
+static janus_barrier barrier;
+static janus_wait_group group;
+static janus_event event;
+static janus_once once;
+
+static int64_t unlocked(int locked) {
+  if (locked == 0) janus_mutex_unlock(&mutex);
+  return locked;
+}
+static int64_t unread(int locked) {
+  if (locked == 0) janus_rwlock_read_unlock(&rwlock);
+  return locked;
+}
+static int64_t unwritten(int locked) {
+  if (locked == 0) janus_rwlock_write_unlock(&rwlock);
+  return locked;
+}
+static int64_t signals(void* arg) {
+  while (janus_mutex_lock(&mutex) == 0) {
+    const int is_over = group.word == 0;
+    janus_cond_broadcast(&cond);
+    janus_mutex_unlock(&mutex);
+    if (is_over) return 0;
+    janus_yield();
+  }
+  return (int64_t)arg;
+}
+static int64_t waits_for_signal(uint64_t until) {
+  janus_wait_group_add(&group, 1);
+  janus_nursery_spawn_in(others, signals, 0, 0);
+  while (janus_mutex_try_lock(&mutex) != 0) janus_yield();
+  const int answer = until ? janus_cond_wait_until(&cond, &mutex, until) : janus_cond_wait(&cond, &mutex);
+  janus_wait_group_done(&group);
+  janus_mutex_unlock(&mutex);
+  return answer;
+}
+static void does_nothing(void* arg) {
+  (void)arg;
+}
+static int64_t mutex_lock(void) {
+  return unlocked(janus_mutex_lock(&mutex));
+}
+static int64_t mutex_lock_until(void) {
+  return unlocked(janus_mutex_lock_until(&mutex, UINT64_MAX));
+}
+static int64_t mutex_try_lock(void) {
+  return unlocked(janus_mutex_try_lock(&mutex));
+}
+static int64_t mutex_unlock(void) {
+  janus_mutex_try_lock(&mutex);
+  return janus_mutex_unlock(&mutex);
+}
+static int64_t mutex_heal(void) {
+  janus_mutex_try_lock(&mutex);
+  return unlocked(janus_mutex_heal(&mutex));
+}
+static int64_t rwlock_read_lock(void) {
+  return unread(janus_rwlock_read_lock(&rwlock));
+}
+static int64_t rwlock_read_lock_until(void) {
+  return unread(janus_rwlock_read_lock_until(&rwlock, UINT64_MAX));
+}
+static int64_t rwlock_write_lock(void) {
+  return unwritten(janus_rwlock_write_lock(&rwlock));
+}
+static int64_t rwlock_write_lock_until(void) {
+  return unwritten(janus_rwlock_write_lock_until(&rwlock, UINT64_MAX));
+}
+static int64_t rwlock_try_read_lock(void) {
+  return unread(janus_rwlock_try_read_lock(&rwlock));
+}
+static int64_t rwlock_try_write_lock(void) {
+  return unwritten(janus_rwlock_try_write_lock(&rwlock));
+}
+static int64_t rwlock_read_unlock(void) {
+  janus_rwlock_try_read_lock(&rwlock);
+  return janus_rwlock_read_unlock(&rwlock);
+}
+static int64_t rwlock_write_unlock(void) {
+  janus_rwlock_try_write_lock(&rwlock);
+  return janus_rwlock_write_unlock(&rwlock);
+}
+static int64_t cond_wait(void) {
+  return waits_for_signal(0);
+}
+static int64_t cond_wait_until(void) {
+  return waits_for_signal(UINT64_MAX);
+}
+static int64_t cond_signal(void) {
+  return janus_cond_signal(&cond);
+}
+static int64_t cond_broadcast(void) {
+  return janus_cond_broadcast(&cond);
+}
+static int64_t semaphore_init(void) {
+  return janus_semaphore_init(&semaphore, 1);
+}
+static int64_t semaphore_acquire(void) {
+  janus_semaphore_init(&semaphore, 1);
+  return janus_semaphore_acquire(&semaphore);
+}
+static int64_t semaphore_acquire_until(void) {
+  janus_semaphore_init(&semaphore, 1);
+  return janus_semaphore_acquire_until(&semaphore, UINT64_MAX);
+}
+static int64_t semaphore_try_acquire(void) {
+  janus_semaphore_init(&semaphore, 1);
+  return janus_semaphore_try_acquire(&semaphore);
+}
+static int64_t semaphore_release(void) {
+  return janus_semaphore_release(&semaphore, 1);
+}
+static int64_t barrier_init(void) {
+  return janus_barrier_init(&barrier, 1);
+}
+static int64_t barrier_wait(void) {
+  janus_barrier_init(&barrier, 1);
+  return janus_barrier_wait(&barrier) == 1 ? 0 : JANUS_CANCELLED;
+}
+static int64_t barrier_wait_until(void) {
+  janus_barrier_init(&barrier, 1);
+  return janus_barrier_wait_until(&barrier, UINT64_MAX) == 1 ? 0 : JANUS_CANCELLED;
+}
+static int64_t wait_group_add(void) {
+  return janus_wait_group_add(&group, 0);
+}
+static int64_t wait_group_done(void) {
+  janus_wait_group_add(&group, 1);
+  return janus_wait_group_done(&group);
+}
+static int64_t wait_group_wait(void) {
+  return janus_wait_group_wait(&group);
+}
+static int64_t wait_group_wait_until(void) {
+  return janus_wait_group_wait_until(&group, UINT64_MAX);
+}
+static int64_t event_set(void) {
+  return janus_event_set(&event);
+}
+static int64_t event_reset(void) {
+  return janus_event_reset(&event);
+}
+static int64_t event_wait(void) {
+  janus_event_set(&event);
+  return janus_event_wait(&event);
+}
+static int64_t event_wait_until(void) {
+  janus_event_set(&event);
+  return janus_event_wait_until(&event, UINT64_MAX);
+}
+static int64_t once_call(void) {
+  return janus_once_call(&once, does_nothing, 0);
+}
+static int64_t once_call_until(void) {
+  return janus_once_call_until(&once, does_nothing, 0, UINT64_MAX);
+}
 static int64_t leave(void) {
   janus_exit(7);
 }
@@ -483,6 +645,41 @@ static const call calls[] = {
     {"janus_write", write_some},
     {"janus_yield", yield},
     {"janus_yield_slow", yield_slow},
+    {"janus_mutex_lock", mutex_lock},
+    {"janus_mutex_lock_until", mutex_lock_until},
+    {"janus_mutex_try_lock", mutex_try_lock},
+    {"janus_mutex_unlock", mutex_unlock},
+    {"janus_mutex_heal", mutex_heal},
+    {"janus_rwlock_read_lock", rwlock_read_lock},
+    {"janus_rwlock_read_lock_until", rwlock_read_lock_until},
+    {"janus_rwlock_write_lock", rwlock_write_lock},
+    {"janus_rwlock_write_lock_until", rwlock_write_lock_until},
+    {"janus_rwlock_try_read_lock", rwlock_try_read_lock},
+    {"janus_rwlock_try_write_lock", rwlock_try_write_lock},
+    {"janus_rwlock_read_unlock", rwlock_read_unlock},
+    {"janus_rwlock_write_unlock", rwlock_write_unlock},
+    {"janus_cond_wait", cond_wait},
+    {"janus_cond_wait_until", cond_wait_until},
+    {"janus_cond_signal", cond_signal},
+    {"janus_cond_broadcast", cond_broadcast},
+    {"janus_semaphore_init", semaphore_init},
+    {"janus_semaphore_acquire", semaphore_acquire},
+    {"janus_semaphore_acquire_until", semaphore_acquire_until},
+    {"janus_semaphore_try_acquire", semaphore_try_acquire},
+    {"janus_semaphore_release", semaphore_release},
+    {"janus_barrier_init", barrier_init},
+    {"janus_barrier_wait", barrier_wait},
+    {"janus_barrier_wait_until", barrier_wait_until},
+    {"janus_wait_group_add", wait_group_add},
+    {"janus_wait_group_done", wait_group_done},
+    {"janus_wait_group_wait", wait_group_wait},
+    {"janus_wait_group_wait_until", wait_group_wait_until},
+    {"janus_event_set", event_set},
+    {"janus_event_reset", event_reset},
+    {"janus_event_wait", event_wait},
+    {"janus_event_wait_until", event_wait_until},
+    {"janus_once_call", once_call},
+    {"janus_once_call_until", once_call_until},
 };
 
 typedef struct {

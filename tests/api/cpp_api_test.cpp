@@ -277,4 +277,50 @@ TASK_TEST(cpp, a_recursion_of_tasks_gives_its_memory_back) {
   CHECK_LE(stats_of().bytes_in_use, before + before / 2 + (1 << 20));
 }
 
+TASK_TEST(cpp_api, a_guard_unlocks_at_the_end_of_its_block) {
+  Mutex mutex;
+  RwLock shared;
+  Condition changed;
+  int value = 0;
+  Nursery nursery;
+  {
+    Mutex::Lock lock = mutex.lock();
+    CHECK(lock && !lock.is_poisoned());
+    CHECK(!mutex.try_lock());
+    CHECK_EQ(mutex.try_lock().error().code, JANUS_E_WOULD_BLOCK);
+    auto setter = nursery.spawn([&] {
+      const Mutex::Lock theirs = mutex.lock();
+      CHECK(theirs);
+      value = 7;
+      changed.broadcast();
+    });
+    CHECK(changed.wait(lock, [&] { return value == 7; }).ok());
+    CHECK(setter.join().ok());
+  }
+  CHECK(mutex.try_lock());
+  {
+    Mutex::Lock first = mutex.lock();
+    const Mutex::Lock second = std::move(first);
+    CHECK(!first && second);
+  }
+  {
+    auto one = shared.read(), other = shared.try_read();
+    CHECK(one && other && !shared.try_write());
+  }
+  CHECK(shared.write());
+  CHECK(shared.try_write());
+  Semaphore permits(1);
+  CHECK(permits.acquire().ok() && !permits.try_acquire().ok() && permits.release().ok() && permits.try_acquire().ok());
+  {
+    Nursery broken({.on_error = OnError::kCollect});
+    (void)broken.spawn([&] {
+      CHECK_EQ(janus_mutex_lock(mutex.raw()), 0);
+      janus_task_panic("with a lock");
+    });
+    (void)broken.await();
+  }
+  const Mutex::Lock lock = mutex.lock();
+  CHECK(lock && lock.is_poisoned() && mutex.heal().ok());
+}
+
 }  // namespace

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include <janus/sync.h>
+
 #include "tests/api/world.h"
 
 extern "C" int janus_may_exit(void);  // for the C library (linker/start/program.h)
@@ -541,6 +543,53 @@ TEST(tasks, a_thread_outside_is_no_task) {
   CHECK_EQ(janus_last_error(), JANUS_E_NO_TASK);
   CHECK_EQ(janus_cap_root(nullptr).raw, 0u);
   CHECK_EQ(janus_last_error(), JANUS_E_NO_TASK);
+  janus_mutex mutex = {};
+  janus_rwlock rwlock = {};
+  janus_cond cond = {};
+  janus_semaphore semaphore = {};
+  janus_barrier barrier = {};
+  janus_wait_group group = {};
+  janus_event event = {};
+  janus_once once = {};
+  CHECK_EQ(janus_mutex_lock(&mutex), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_mutex_lock_until(&mutex, 1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_mutex_try_lock(&mutex), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_mutex_unlock(&mutex), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_mutex_heal(&mutex), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_rwlock_read_lock(&rwlock), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_rwlock_read_lock_until(&rwlock, 1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_rwlock_write_lock(&rwlock), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_rwlock_write_lock_until(&rwlock, 1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_rwlock_try_read_lock(&rwlock), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_rwlock_try_write_lock(&rwlock), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_rwlock_read_unlock(&rwlock), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_rwlock_write_unlock(&rwlock), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_cond_wait(&cond, &mutex), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_cond_wait_until(&cond, &mutex, 1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_cond_signal(&cond), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_cond_broadcast(&cond), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_semaphore_acquire(&semaphore), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_semaphore_acquire_until(&semaphore, 1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_semaphore_try_acquire(&semaphore), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_semaphore_release(&semaphore, 1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_barrier_wait(&barrier), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_barrier_wait_until(&barrier, 1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_wait_group_add(&group, 1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_wait_group_done(&group), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_wait_group_wait(&group), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_wait_group_wait_until(&group, 1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_event_set(&event), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_event_reset(&event), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_event_wait(&event), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_event_wait_until(&event, 1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_once_call(
+               &once, [](void*) {}, nullptr),
+           JANUS_E_NO_TASK);
+  CHECK_EQ(janus_once_call_until(
+               &once, [](void*) {}, nullptr, 1),
+           JANUS_E_NO_TASK);
+  CHECK_EQ(janus_semaphore_init(&semaphore, 1), 0);
+  CHECK_EQ(janus_barrier_init(&barrier, 1), 0);
 }
 
 TEST(tasks, questions_about_the_calling_task_answer_zero_outside_tasks) {

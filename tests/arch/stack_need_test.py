@@ -40,6 +40,7 @@ POINTERS = [
     # in a task's calls: after a half that was ended by force, on a spare stack (leave_abandoned_frames)
     (r'Scheduler::run_pending_action\(', ['janus::(anonymous namespace)::give_spare']),
     (r'janus::StackReserve::forget_records\(', []),  # used under a sanitizer only
+    (r'^janus::call_once\(', []),
     (r'::finish\(', []),  # destroys what a C++ task left
     (r'^janus_(task_call|half_call|run_on_stack|fiber_entry|fiber_cleanup|jump_back|thread_main)$', []),
     (r'cause_of\(|what_for\(|end_own_half\(', []),  # a jump table in a function without a frame

@@ -222,6 +222,30 @@ TEST(user_copy, words_wherever_they_stand) {
   }
 }
 
+TEST(user_copy, a_word_is_swapped_if_it_is_as_expected) {
+  Handler handler;
+  alignas(8) std::uint64_t word = 5;
+  std::uint64_t expected = 4;
+  CHECK(arch::swap_user(&word, expected, 9) == arch::UserSwap::kDiffers);
+  CHECK_EQ(expected, 5u);
+  CHECK_EQ(word, 5u);
+  CHECK(arch::swap_user(&word, expected, 9) == arch::UserSwap::kDone);
+  CHECK_EQ(expected, 5u);
+  CHECK_EQ(word, 9u);
+  CHECK_EQ(faults_seen, 0u);
+  CHECK(arch::swap_user(static_cast<std::uint64_t*>(not_canonical()), expected, 1) == arch::UserSwap::kFaulted);
+  for (const Wall wall : {Wall::kUnmapped, Wall::kGuard, Wall::kReadOnly}) {
+    Area area(wall);
+    REQUIRE(area.is_whole());
+    CHECK(arch::swap_user(reinterpret_cast<std::uint64_t*>(area.end()), expected, 1) == arch::UserSwap::kFaulted);
+    auto* const last = reinterpret_cast<std::uint64_t*>(area.end() - 8);
+    expected = *last;
+    CHECK(arch::swap_user(last, expected, 77) == arch::UserSwap::kDone);
+    CHECK_EQ(*last, 77u);
+  }
+  CHECK_EQ(faults_seen, 4u);
+}
+
 TEST(user_copy, a_word_that_may_only_be_read_is_read) {
   Handler handler;
   Area area(Wall::kReadOnly);

@@ -26,6 +26,7 @@ WORKLOADS = {
     "first_touch": (1000, "ns guard bytes teardown"), "guard": (1000, "ns single"), "futex_wake": (50, "p50 p99"),
     "futex_timeout": (100, "p50 p99"), "deadline": (100, "ns"), "late": (1300, "p50 p99"),
     **{f"select_{wait}{cases}": (300, "ns") for wait in ("", "wait_") for cases in (2, 8, 64)},
+    "lock": (20000, "ns"), "contend_2": (20000, "ns passed"), "contend_8": (20000, "ns passed"),
     "alloc": (20000, "ns"), "alloc_batch": (20000, "ns"), "alloc_mixed": (20000, "ns"), "alloc_elsewhere": (20000, "ns"),
     "round_trip": (5000, "ns"), "heavy_fence": (1000, "ns"),
 }

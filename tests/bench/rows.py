@@ -163,5 +163,8 @@ ROWS = (
     Row("select, 2 cases, waits", "select_wait_2", 2 * MILLION, 20_000, 1, (ns(unit="ns, with its send"),)),
     Row("select, 8 cases, waits", "select_wait_8", MILLION, 20_000, 1, (ns(unit="ns, with its send"),)),
     Row("select, 64 cases, waits", "select_wait_64", 300_000, 5_000, 1, (ns(unit="ns, with its send"),)),
+    Row("mutex, free", "lock", 5 * MILLION, 20_000, 1, (ns(unit="ns to lock and unlock"),)),
+    Row("mutex, 2 tasks", "contend_2", MILLION, 20_000, 1, (ns(), Figure("passed", "others that passed one"))),
+    Row("mutex, 8 tasks", "contend_8", MILLION, 20_000, 2, (ns(), Figure("passed", "others that passed one")), cpus=2),
     Row("alloc, freed elsewhere", "alloc_elsewhere", 5 * MILLION, 20_000, 2, (ns(1.5, "mimalloc", unit="ns a pair"),), cpus=2),
 )

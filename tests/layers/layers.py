@@ -248,7 +248,7 @@ UPWARD_WITHIN = {
 RANKS = {
     "arch/linux/": ("", "files", "memory", "auxv", "time", "symbols", "threads", "signals", "process", "limits", "start"),
     "kernel-free/": ("cpu", "smp", "console", "memory", "clock", "threads", "traps", "devices", "files", "firmware", "boot"),
-    "rt/task/": ("record", "report", "wait", "account", "locks", "nurseries", "stacks", "channels", "run"),
+    "rt/task/": ("record", "report", "wait", "account", "locks", "nurseries", "sync", "stacks", "channels", "run"),
     "rt/abi/": ("reports", "entry", "inspect", "start", ""),
 }
 
@@ -376,6 +376,7 @@ PROCESS_WIDE = {
     "program": "rt/abi/start/boot.cpp",  # argc, argv and environ of the process's one main
     "grace_ms": "rt/abi/start/boot.cpp",
     "buckets": "rt/task/locks/keyed_lock.cpp",  # locks of descriptors, such as stdout, which all runtimes share
+    "sync_buckets": "rt/task/sync/sync_queue.cpp",  # queues at the addresses of the users' locks
     # a thread waits for all slow readers; these are its lock and counters, and what it waits for
     "the_room": "rt/task/wait/room_bell.cpp",
     "room_waiters": "rt/task/wait/room.cpp",

@@ -27,6 +27,7 @@ ACCOUNT, CACHE, CACHE_H = "rt/budget/account_words.cpp", "rt/budget/root_memory.
 EXHAUSTION = "rt/task/account/exhaustion.cpp"
 WAIT = "rt/task/wait/wait.h"
 SELECTION = "rt/task/channels/selection.h"
+MUTEX = "rt/task/sync/mutex_word.h"
 SEAT, TIMERS = "rt/sched/timer_seat.h", "rt/sched/worker_timers.h"
 ACCOUNT_H, ACCOUNTS_H, UNSERVED = "rt/budget/account.h", "rt/budget/accounts.h", "rt/budget/account_unserved.cpp"
 ACCOUNTS = [ACCOUNT, CACHE, "rt/budget/pool_charge.cpp", "rt/budget/accounts.cpp",
@@ -39,6 +40,7 @@ SOURCES = {
     "deque": [DEQUE, SPIN],
     "idle": [DEQUE, SPIN],
     "local_key": [],
+    "mutex": [PLAIN_LOCK],
     "nursery": [],
     "account": [*ACCOUNTS, SPIN],
     "memory_cache": [*ACCOUNTS, SPIN],
@@ -108,6 +110,14 @@ MISTAKES = [
     mistake("yield_queue", "a larger ring lacks the last", (QUEUE, "  for (std::int64_t i = head_.load(std::memory_order_relaxed); i < tail; ++i)",
                                                             "  for (std::int64_t i = head_.load(std::memory_order_relaxed); i < tail - 1; ++i)"),
             by="a_ring_that_is_replaced"),
+
+    mistake("mutex", "a task that waits sets no bit", (MUTEX, "look.will_wait ? bits | HolderWord::kWaiters : bits", "bits")),
+    mistake("mutex", "who takes it forgets those who wait", (MUTEX, "(look.have_others ? HolderWord::kWaiters : 0)", "0"), by="three_tasks"),
+    mistake("mutex", "who hands it over forgets the others", (MUTEX, "(are_waiting ? HolderWord::kWaiters : 0)", "0"),
+            by="one_of_three_is_passed"),
+    mistake("mutex", "nobody is told of a holder that has ended", (MUTEX, "holder != 0 ? HolderWord::kPoisoned : bits", "bits"),
+            by="one_ends_with_it"),
+    mistake("mutex", "an unlock heals", (MUTEX, "next | (bits & HolderWord::kPoisoned) |", "next |"), by="one_ends_with_it"),
 
     mistake("biased_lock", "no heavy fence", (LOCK, "  platform::heavy_fence();\n", "")),
     mistake("biased_lock", "the owner does not look again", (LOCK_H, "is_mine = cmp_acquire(owner_, &me);", "is_mine = true;")),

@@ -2,6 +2,7 @@
 // ends HOW: a program that ends in the way that HOW names. process_test.py checks what can be seen of each end.
 #include <errno.h>
 #include <janus/rt.h>
+#include <janus/sync.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,6 +152,26 @@ static int deadlock_by_join(void) {
   janus_nursery* nursery = janus_nursery_open(NULL, NULL);
   janus_task sleeper = janus_nursery_spawn_in(nursery, sleep_for_ever, NULL, NULL);
   janus_nursery_spawn_in(nursery, join_other, &sleeper, &joiner);
+  return (int)janus_nursery_await(nursery, NULL);
+}
+
+static int64_t acquire_it(void* semaphore) {
+  return janus_semaphore_acquire((janus_semaphore*)semaphore);
+}
+
+static int64_t lock_it(void* mutex) {
+  return janus_mutex_lock((janus_mutex*)mutex);
+}
+
+// A child wants the lock of main, which awaits it; another waits for a permit that nobody gives.
+static int deadlock_by_lock(void) {
+  static janus_mutex mutex;
+  static janus_semaphore semaphore;
+  const janus_spawn_options locker = {.name = "locker"}, acquirer = {.name = "acquirer"};
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  if (janus_mutex_lock(&mutex) != 0) return 1;
+  janus_nursery_spawn_in(nursery, lock_it, &mutex, &locker);
+  janus_nursery_spawn_in(nursery, acquire_it, &semaphore, &acquirer);
   return (int)janus_nursery_await(nursery, NULL);
 }
 
@@ -488,6 +509,7 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "deadlock")) return deadlock();
   if (!strcmp(how, "deadlock-after-sleep")) return deadlock_after_sleep();
   if (!strcmp(how, "deadlock-join")) return deadlock_by_join();
+  if (!strcmp(how, "deadlock-lock")) return deadlock_by_lock();
   if (!strcmp(how, "park")) return janus_park(-1);
   if (!strcmp(how, "panic")) janus_task_panic("main has had enough");
   if (!strcmp(how, "crash")) return (int)write_to_nowhere(NULL);

@@ -3,6 +3,9 @@
 // docs/budgets.md. Functions that do not return have no price and are not called.
 #include <janus/llvm.h>
 #include <janus/rt.h>
+#include <janus/sync.h>
+
+#include <string.h>
 
 // Functions of no public header: called by function-local statics (linker/cxx) and by streams (linker/c).
 extern "C" {
@@ -40,6 +43,14 @@ int turn;
 char element[64];
 uint8_t once_flags[kCalls];
 uint32_t held[kCalls];
+janus_mutex mutexes[kCalls], unlocked;
+janus_rwlock rwlocks[kCalls];
+janus_cond cond;
+janus_semaphore semaphore;
+janus_barrier barrier;
+janus_wait_group group;
+janus_event event;
+janus_once once;
 
 int64_t nothing(void*) {
   return 0;
@@ -116,6 +127,53 @@ const Price prices[] = {
     {"janus_channel_recv_until", [] { janus_channel_recv_until(channel, element, 1); }},
     {"janus_channel_try_send", [] { janus_channel_try_send(channel, element); }},
     {"janus_channel_try_recv", [] { janus_channel_try_recv(channel, element); }},
+    {"janus_mutex_lock", [] { janus_mutex_lock(&mutexes[turn]); }},
+    {"janus_mutex_heal", [] { janus_mutex_heal(&mutexes[turn]); }},
+    {"janus_mutex_unlock", [] { janus_mutex_unlock(&mutexes[turn]); }},
+    {"janus_mutex_try_lock", [] { janus_mutex_try_lock(&mutexes[turn]); }},
+    {"janus_mutex_lock_until", [] { janus_mutex_lock_until(&mutexes[turn], 1); }},
+    {"janus_rwlock_read_lock", [] { janus_rwlock_read_lock(&rwlocks[turn]); }},
+    {"janus_rwlock_try_read_lock", [] { janus_rwlock_try_read_lock(&rwlocks[turn]); }},
+    {"janus_rwlock_read_lock_until", [] { janus_rwlock_read_lock_until(&rwlocks[turn], 1); }},
+    {"janus_rwlock_try_write_lock", [] { janus_rwlock_try_write_lock(&rwlocks[turn]); }},
+    {"janus_rwlock_write_lock_until", [] { janus_rwlock_write_lock_until(&rwlocks[turn], 1); }},
+    {"janus_rwlock_read_unlock", [] { janus_rwlock_read_unlock(&rwlocks[turn]); }},
+    {"janus_rwlock_write_lock",
+     [] {
+       if (turn == 0) memset(rwlocks, 0, sizeof rwlocks);
+       janus_rwlock_write_lock(&rwlocks[turn]);
+     }},
+    {"janus_rwlock_write_unlock", [] { janus_rwlock_write_unlock(&rwlocks[turn]); }},
+    {"janus_cond_wait", [] { janus_cond_wait(&cond, &unlocked); }},
+    {"janus_cond_wait_until", [] { janus_cond_wait_until(&cond, &unlocked, 1); }},
+    {"janus_cond_signal", [] { janus_cond_signal(&cond); }},
+    {"janus_cond_broadcast", [] { janus_cond_broadcast(&cond); }},
+    {"janus_semaphore_init", [] { janus_semaphore_init(&semaphore, 3 * kCalls); }},
+    {"janus_semaphore_acquire", [] { janus_semaphore_acquire(&semaphore); }},
+    {"janus_semaphore_acquire_until", [] { janus_semaphore_acquire_until(&semaphore, 1); }},
+    {"janus_semaphore_try_acquire", [] { janus_semaphore_try_acquire(&semaphore); }},
+    {"janus_semaphore_release", [] { janus_semaphore_release(&semaphore, 1); }},
+    {"janus_barrier_init", [] { janus_barrier_init(&barrier, 1); }},
+    {"janus_barrier_wait", [] { janus_barrier_wait(&barrier); }},
+    {"janus_barrier_wait_until", [] { janus_barrier_wait_until(&barrier, 1); }},
+    {"janus_wait_group_wait", [] { janus_wait_group_wait(&group); }},
+    {"janus_wait_group_add", [] { janus_wait_group_add(&group, 1); }},
+    {"janus_wait_group_wait_until", [] { janus_wait_group_wait_until(&group, 1); }},
+    {"janus_wait_group_done", [] { janus_wait_group_done(&group); }},
+    {"janus_event_set", [] { janus_event_set(&event); }},
+    {"janus_event_wait", [] { janus_event_wait(&event); }},
+    {"janus_event_wait_until", [] { janus_event_wait_until(&event, 1); }},
+    {"janus_event_reset", [] { janus_event_reset(&event); }},
+    {"janus_once_call",
+     [] {
+       janus_once_call(
+           &once, [](void*) {}, nullptr);
+     }},
+    {"janus_once_call_until",
+     [] {
+       janus_once_call_until(
+           &once, [](void*) {}, nullptr, 1);
+     }},
     {"janus_select",
      [] {
        janus_select_case one = {channel, element, JANUS_SEND, 0};

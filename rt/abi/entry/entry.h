@@ -142,6 +142,12 @@ inline int why_no_task_function(janus_task_fn fn) noexcept {
   return is_runtimes_text(fn) ? with_why(JANUS_E_INVALID, Why::kFunctionOfRuntime) : 0;
 }
 
+// Whether the runtime may call a user's function by itself. Another one could fault in the runtime: at the call, if its
+// address is not in the lower half of the 48-bit address space, or inside the runtime's own text. False for nullptr, too.
+inline bool may_be_called(void (*function)(void*)) noexcept {
+  return function != nullptr && reinterpret_cast<std::uintptr_t>(function) >> 47 == 0 && !is_runtimes_text(function);
+}
+
 // --- Handles and pointers from users --------------------------------------------------------------------------------
 
 inline std::uint64_t word_of(const void* handle) noexcept {

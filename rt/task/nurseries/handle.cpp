@@ -54,6 +54,14 @@ std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept {
   return assemble(runtime, secret, runtime.tasks.index_of(&task));
 }
 
+std::uint64_t own_handle(Runtime& runtime, Task& self) noexcept {
+  if (!self.has(TaskFlags::kExposed)) {  // no other task reads its state yet
+    self.state.store(TaskState::kRunning, std::memory_order_relaxed);
+    self.set(TaskFlags::kExposed);
+  }
+  return handle_of(runtime, self);
+}
+
 namespace {
 
 // A wrong handle also costs time, so that no caller, even with unlimited ops, can try all 2^32 secrets of a record in a
@@ -80,7 +88,10 @@ Task* lock_handle(Worker* caller, Runtime& runtime, std::uint64_t handle) noexce
 
 void free_record(Worker* worker, Task& task) noexcept {
   Runtime& runtime = *task.nursery->runtime;
-  if (task.has(TaskFlags::kExposed)) task.secret.store(0, std::memory_order_relaxed);
+  if (task.has(TaskFlags::kExposed)) {
+    task.secret.store(0, std::memory_order_relaxed);
+    task.holdings.store(0, std::memory_order_relaxed);
+  }
   if (task.has(TaskFlags::kNamed)) {
     release_own(runtime, worker, task.extra);
     task.extra = nullptr;

@@ -32,6 +32,8 @@ std::uint64_t make_handle(const Runtime& runtime, HandleKind kind, std::uint64_t
 
 // The handle of an exposed task.
 std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept;
+// That of the running task, which is exposed from now on.
+std::uint64_t own_handle(Runtime& runtime, Task& self) noexcept;
 // Finds the task of a handle and locks it. nullptr: the handle is {0}, forged or stale. `caller`: the worker of the
 // calling task, or nullptr outside tasks. The calling task pays for a handle that does not fit the task which the
 // record holds now (price::kGuess).

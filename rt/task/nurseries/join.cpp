@@ -6,6 +6,7 @@
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/ancestry.h"
+#include "rt/task/wait/awaiting.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/children.h"
 #include "rt/task/wait/user_memory.h"
@@ -21,34 +22,64 @@ struct AwaitedEnd : Awaited {
   Task& task;
   Join join;
 
-  AwaitedEnd(Task& of, Task& joiner) noexcept : task(of), join{of.waiters, nullptr, &joiner, 0, false} {
-    if (join.next != nullptr) join.next->previous = &join;
-    task.waiters = &join;
+  AwaitedEnd(Task& of, Task& joiner) noexcept : task(of), join{nullptr, nullptr, &joiner, 0, false, reason()} {
+    link_join(of, join);
   }
   static constexpr WaitReason reason() noexcept { return WaitReason::kTask; }
   bool is_over() const noexcept { return join.is_over; }
   void lock() const noexcept { task.lock.lock(); }
   void unlock() const noexcept { task.lock.unlock(); }
-  void leave() const noexcept {
-    if (join.is_over) return;
-    (join.previous != nullptr ? join.previous->next : task.waiters) = join.next;
-    if (join.next != nullptr) join.next->previous = join.previous;
+  void leave() noexcept {
+    unlink_join(task, join);
+    std::atomic_ref(join.joiner->awaits).store(0, std::memory_order_relaxed);
   }
 };
 
 }  // namespace
 
+void link_join(Task& task, Join& join) noexcept {
+  join.next = task.waiters;
+  join.previous = nullptr;
+  if (join.next != nullptr) join.next->previous = &join;
+  task.waiters = &join;
+}
+
+void unlink_join(Task& task, const Join& join) noexcept {
+  if (join.is_over) return;
+  (join.previous != nullptr ? join.previous->next : task.waiters) = join.next;
+  if (join.next != nullptr) join.next->previous = join.previous;
+}
+
 void wake_joiners(Worker& worker, Task& task) noexcept {
   for (Join* join = task.waiters; join != nullptr;) {
     Join* const next = join->next;
     Task* const joiner = join->joiner;
+    const WaitReason reason = join->reason;
     join->result = task.result;
-    join->is_over = true;  // the joiner returns when it sees this, but it looks only under the task's lock
-    if (joiner != nullptr) (void)wake(&worker, *joiner, WaitReason::kTask);
+    set_over(*join);  // the joiner returns when it sees this under the task's lock
+    if (joiner != nullptr) (void)wake(&worker, *joiner, reason);
     join = next;
   }
   task.waiters = nullptr;
 }
+
+namespace {
+
+// Called with the task's lock held, and releases it. Nothing here ends the task while others see what it awaits.
+int wait_for(Task& self, AwaitedEnd& awaited) noexcept {
+  publish_before_wait(self);
+  const Awaiting awaiting(self, awaited.task);
+  awaited.unlock();
+  const bool is_deadlock = awaiting.closes_cycle();
+  awaited.lock();
+  if (!is_deadlock || awaited.is_over()) return result_of(wait(self, awaited), self);
+  awaited.leave();
+  awaited.unlock();
+  current_worker().counters.deadlocks.add();
+  return kErrorDeadlock;
+}
+
+}  // namespace
 
 int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
   Runtime& runtime = *self.nursery->runtime;
@@ -76,12 +107,8 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
     return 0;
   }
   AwaitedEnd awaited(*task, self);
-  publish_before_wait(self);
-  const std::atomic_ref joined(self.frame->details.joined);
-  joined.store(task->id, std::memory_order_relaxed);
-  const WaitEnd end = wait(self, awaited);
-  joined.store(0, std::memory_order_relaxed);
-  if (end != WaitEnd::kOver) return result_of(end, self);
+  const int answer = wait_for(self, awaited);
+  if (answer != 0) return answer;
   order_hooks::acquire(order_hooks::second(task));
   if (result != nullptr) write_user(result, awaited.join.result);
   return 0;

@@ -65,6 +65,8 @@ enum class WaitReason : std::uint8_t {
   kLock,      // a keyed lock
   kRoom,      // in a descriptor
   kTime,      // nothing else
+  kSync,      // a lock or condition of janus/sync.h
+  kRelock,    // a mutex that a wait for a condition has released, and needs to return
 };
 
 constexpr TaskState waits_for(WaitReason reason) noexcept {
@@ -78,9 +80,10 @@ constexpr bool is_waiting(TaskState state) noexcept {
 constexpr WaitReason reason_of(TaskState state) noexcept {
   return static_cast<WaitReason>(static_cast<unsigned>(state) - static_cast<unsigned>(TaskState::kWaits));
 }
-// Whether a cancel ends the wait. What the others wait for comes soon, or call_room_waiters() ends the wait.
+// Whether a cancel ends the wait. What the others wait for comes soon, or call_room_waiters() ends the wait; or, for
+// kRelock, the call cannot return without it.
 constexpr bool is_ended_by_cancel(WaitReason reason) noexcept {
-  return reason != WaitReason::kLock && reason != WaitReason::kRoom;
+  return reason != WaitReason::kLock && reason != WaitReason::kRoom && reason != WaitReason::kRelock;
 }
 // Whether a worker may be running the task. A task without a handle that runs on its parent's stack gets the state
 // kRunning only after its first wait; until then the state is left over from the record's previous task.
@@ -117,7 +120,7 @@ struct TaskMarks {
   static constexpr std::uint8_t kWasForced = 4;    // it is ended by force
   static constexpr std::uint8_t kHasLocals = 8;
   static constexpr std::uint8_t kHasError = 16;    // janus_last_error, or errno
-  static constexpr std::uint8_t kHoldsLocks = 32;  // it may have to release some at its end
+  static constexpr std::uint8_t kHoldsLocks = 32;  // it may have to release some at its end, or tell those who wait
   static constexpr std::uint8_t kHasGrown = 64;    // it has grown its stack, and shrinks it at its end
   static constexpr std::uint8_t kInCall = 128;     // it has a deadline or a shield; unlike the others, only for a call
 };
@@ -133,10 +136,11 @@ struct TaskExtra {
 };
 
 // INVARIANT zeroed-when-free: a record that serves no task is as init_task() expects it: `suspended_at`, `frame`,
-// `waiters`, `extra`, `cancel`, `token`, `flags`, `secret`, `marks`, `is_published`, `yielded_free`, `group` and
-// `has_migrated` are zero, and `state` is kCreated or kRunning. So fields that most tasks never use cost them nothing. A
+// `waiters`, `extra`, `cancel`, `token`, `flags`, `secret`, `marks`, `is_published`, `yielded_free`, `group`,
+// `has_migrated` and `holdings` are zero, and `state` is kCreated or kRunning. So fields that most tasks never use cost them nothing. A
 // task without flags begins with the state that was left in the record, so until it first waits, yields or runs a child
-// on its own stack, its state does not say whether it has started.
+// on its own stack, its state does not say whether it has started. What `awaits` shares its place with is a multiple of 8,
+// which names nothing.
 //
 // INVARIANT a-cage-is-a-group: from the spawn to its end, a task is in group 0 exactly if its account is the root
 // account. So is_caged() needs one comparison. docs/decisions/0328
@@ -159,12 +163,16 @@ struct alignas(64) Task : Runnable {
   };
   Join* waiters;  // under `lock`
   TaskExtra* extra;
-  Task* record_previous;  // of an ended task, in its nursery's records; under the nursery's lock
+  union {
+    Task* record_previous;  // of an ended task, in its nursery's records; under the nursery's lock
+    std::uint64_t awaits;   // before: what it waits for, or nothing (rt/task/record/awaits.h); through std::atomic_ref
+  };
   Task* record_next;
-  TaskLock lock;                   // for exposed tasks: guards the end of the task, `waiters` and the handle
-  Outcome outcome;                 // once kEnded
-  Cause cause;                     // once kEnded
-  std::atomic<bool> has_migrated;  // its frame is in the nursery's members (under the nursery's lock)
+  TaskLock lock;                       // for exposed tasks: guards the end of the task, `waiters` and the handle
+  Outcome outcome;                     // once kEnded
+  Cause cause;                         // once kEnded
+  std::atomic<bool> has_migrated;      // its frame is in the nursery's members (under the nursery's lock)
+  std::atomic<std::uint8_t> holdings;  // 1 once its function has ended: what it held before is nobody's (under `lock`)
 
   // Atomic: may_be_told() may read it after the record was recycled for another task.
   void belong_to(Nursery& where) noexcept { std::atomic_ref(nursery).store(&where, std::memory_order_relaxed); }
@@ -217,11 +225,12 @@ struct RunDetails : ListLink<MigratedTasks> {
   std::atomic<std::int64_t>* shared_grace = nullptr;
   std::atomic<std::int64_t>& grace() noexcept { return shared_grace != nullptr ? *shared_grace : own_grace; }
   std::int64_t outer_fuel = -1;  // the rest of the slice (maybe the parent's) when the grace began; -1: no grace
-  std::uint64_t joined = 0;      // while it joins a task: that task's number; through std::atomic_ref
   int last_error = 0;            // with its Why; and the amount left of the component that the Why names
   std::uint64_t last_error_left = 0;
-  int c_errno = 0;                      // of our C library
-  std::uint8_t held_count = 0;          // the length of held_locks
+  std::uint64_t holder_bits = 0;  // of the words that the task locks (rt/task/record/awaits.h), once it has locked one
+  int c_errno = 0;                // of our C library
+  std::uint8_t held_count = 0;    // the length of held_locks
+  std::uint16_t waits = 0;        // counts what `task->awaits` was, so that no two waits are alike
   bool was_told = false;                // the cancel of task->nursery has told it; under that nursery's lock
   bool has_passed_cancel_on = false;    // with kSawCancel: no shield above it puts its cancel aside (any more)
   bool is_shielded = false;             // with kInCall
@@ -271,7 +280,8 @@ inline bool is_zeroed_when_free(const Task& task) noexcept {
          task.cancel.load(std::memory_order_relaxed) == 0 && task.token.load(std::memory_order_relaxed) == 0 &&
          task.flags.load(std::memory_order_relaxed) == 0 && task.marks == 0 && !task.is_published &&
          !task.yielded_free && !task.has_migrated.load(std::memory_order_relaxed) && task.extra == nullptr &&
-         task.secret.load(std::memory_order_relaxed) == 0 && task.group == 0;
+         task.secret.load(std::memory_order_relaxed) == 0 && task.group == 0 && task.awaits % 8 == 0 &&
+         task.holdings.load(std::memory_order_relaxed) == 0;
 }
 
 inline Task* current_task(Worker& worker) noexcept {

@@ -112,6 +112,9 @@ const char* what_for(TaskState state) noexcept {
       return "waits for a static or a descriptor";
     case WaitReason::kTime:
       return "sleeps";
+    case WaitReason::kSync:
+    case WaitReason::kRelock:
+      return "waits for a lock or a condition";
   }
   return nullptr;
 }

@@ -18,6 +18,7 @@
 #include "rt/task/run/run.h"
 #include "rt/task/stacks/panic_report.h"
 #include "rt/task/stacks/stack_growth.h"
+#include "rt/task/sync/sync_queue.h"
 #include "rt/task/wait/ancestry.h"
 #include "rt/task/wait/children.h"
 #include "rt/task/wait/deadline.h"
@@ -80,11 +81,26 @@ void give_spare(Worker& worker, void* stack, void*) noexcept {
   janus_task_abandon(frame.frame_sp, code_of(frame.details.outcome));
 }
 
+// Whether the task is in a half of a fork, which ends alone.
+bool is_in_half(const Task& task) noexcept {
+  const RunFrame& frame = *task.frame;
+  for (const Nursery* first : {frame.open, frame.details.published})
+    for (const Nursery* open = first; open != nullptr; open = open->outer)
+      if (open->traits.is_of_own_half()) return true;
+  return false;
+}
+
+// Before the nurseries of the task, or of its half, end: their tasks may be waiting for its locks.
+void give_up_locks(Task& task) noexcept {
+  release_held_locks(task, locks_to_keep(task));
+  if (task.is_marked(TaskMarks::kHoldsLocks) && end_holdings != nullptr && !is_in_half(task)) end_holdings(task);
+}
+
 // Runs on the spare stack, as the task.
 void end_on_spare(void* argument) noexcept {
   auto& task = *static_cast<Task*>(argument);
   fiber_hooks::after_switch(current_worker().fiber);
-  release_held_locks(task, locks_to_keep(task));  // its children may be waiting for them
+  give_up_locks(task);
   (void)end_left_open(task, code_of(task.frame->details.outcome), true);
   leave_frames(task);
 }
@@ -147,7 +163,7 @@ void mark_as_forced(Task& task, Outcome outcome, Cause cause) noexcept {
       fiber_hooks::before_switch(mine, spare->fiber);
       janus_run_on_stack(spare->start, end_on_spare, &task);
     }
-    release_held_locks(task, locks_to_keep(task));
+    give_up_locks(task);
     (void)end_left_open(task, code_of(outcome), true);  // no spare stack: on this one, below the frames
   }
   leave_frames(task);

@@ -16,6 +16,7 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/stacks/panic_report.h"
 #include "rt/task/stacks/stack_growth.h"
+#include "rt/task/sync/sync_queue.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/children.h"
 #include "rt/task/wait/records.h"
@@ -219,6 +220,7 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
   RunFrame& frame = *task.frame;
   if (task.is_marked(TaskMarks::kWasForced)) leave_abandoned_frames(frame, frame_sp);
   release_held_locks(task);
+  if (task.is_marked(TaskMarks::kHoldsLocks) && end_holdings != nullptr) end_holdings(task);
   code = clean_up(task, frame, code);
   if (task.is_marked(TaskMarks::kHasGrown)) give_back_growth(current_worker(), task);
   if (!canary_intact(current_worker().stack)) code = ran_over(current_worker(), task, code);

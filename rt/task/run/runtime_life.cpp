@@ -133,7 +133,7 @@ bool make_root(Runtime& runtime, Worker* worker, TaskFn fn, void* arg, std::uint
     destroy_nursery(worker, *root.nursery);
     return false;
   }
-  root.join = {nullptr, nullptr, nullptr, -2, false};
+  root.join = {nullptr, nullptr, nullptr, -2, false, WaitReason::kTask};
   root.task->waiters = &root.join;
   return true;
 }

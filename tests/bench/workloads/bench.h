@@ -31,7 +31,8 @@ workload bench_switch, bench_yield, bench_spawn, bench_spawn_join, bench_spawned
     bench_call, bench_alloc, bench_alloc_batch, bench_alloc_mixed, bench_alloc_elsewhere, bench_fork, bench_sort,
     bench_reduce, bench_spawn_10, bench_spawn_100, bench_spawn_10000, bench_uts, bench_channel_16, bench_channel_64,
     bench_channel_in_cage, bench_deadline, bench_sleepers, bench_late, bench_late_busy, bench_select_2, bench_select_8,
-    bench_select_64, bench_select_wait_2, bench_select_wait_8, bench_select_wait_64;
+    bench_select_64, bench_select_wait_2, bench_select_wait_8, bench_select_wait_64, bench_lock, bench_contend_2,
+    bench_contend_8;
 
 #ifdef __cplusplus
 }

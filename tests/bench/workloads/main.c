@@ -53,6 +53,9 @@ static const struct {
     {"select_wait_2", bench_select_wait_2},
     {"select_wait_8", bench_select_wait_8},
     {"select_wait_64", bench_select_wait_64},
+    {"lock", bench_lock},
+    {"contend_2", bench_contend_2},
+    {"contend_8", bench_contend_8},
 };
 
 static long number(const char* text) {

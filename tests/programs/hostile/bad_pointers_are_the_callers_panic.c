@@ -221,6 +221,70 @@ static void floating_zeros(belongings* mine, void* bad) {
   janus_write_floating(text, 0x4005bf0a8b145769u, 'f', 6, 0, &zeros, (size_t*)bad);
 }
 
+static void mutex_lock(belongings* mine, void* bad) {
+  (void)mine;
+  janus_mutex_lock_until((janus_mutex*)bad, 1);  // the last 8 bytes that are mapped may be a mutex
+}
+
+static void mutex_unlock(belongings* mine, void* bad) {
+  (void)mine;
+  janus_mutex_unlock((janus_mutex*)bad);
+}
+
+static void cond_wait(belongings* mine, void* bad) {
+  (void)mine;
+  janus_mutex mutex = {0};
+  janus_mutex_lock(&mutex);
+  janus_cond_wait_until((janus_cond*)bad, &mutex, 1);
+}
+
+static void cond_mutex(belongings* mine, void* bad) {
+  (void)mine;
+  janus_cond cond = {0};
+  janus_cond_wait(&cond, (janus_mutex*)bad);
+}
+
+static void rwlock_read(belongings* mine, void* bad) {
+  (void)mine;
+  janus_rwlock_read_lock_until((janus_rwlock*)bad, 1);
+}
+
+static void rwlock_write(belongings* mine, void* bad) {
+  (void)mine;
+  janus_rwlock_write_lock_until((janus_rwlock*)bad, 1);
+}
+
+static void semaphore_init(belongings* mine, void* bad) {
+  (void)mine;
+  janus_semaphore_init((janus_semaphore*)bad, 1);
+}
+
+static void semaphore_release(belongings* mine, void* bad) {
+  (void)mine;
+  janus_semaphore_release((janus_semaphore*)bad, 1);
+}
+
+static void barrier_init(belongings* mine, void* bad) {
+  (void)mine;
+  janus_barrier_init((janus_barrier*)bad, 1);
+}
+
+static void event_set(belongings* mine, void* bad) {
+  (void)mine;
+  janus_event_set((janus_event*)bad);
+}
+
+static void once_object(belongings* mine, void* bad) {
+  (void)mine;
+  janus_once_call_until((janus_once*)bad, call_nothing, NULL, 1);
+}
+
+static void once_function(belongings* mine, void* bad) {
+  (void)mine;
+  janus_once once = {0};
+  janus_once_call(&once, (void (*)(void*))(uintptr_t)bad, NULL);
+}
+
 static const attempt attempts[] = {
     {open_options, "open: options", 0},
     {open_name, "open: name", 0},
@@ -259,6 +323,18 @@ static const attempt attempts[] = {
     {hold, "hold", 0},
     {floating_text, "write_floating: text", 1},
     {floating_zeros, "write_floating: zeros", 1},
+    {mutex_lock, "mutex_lock", 1},
+    {mutex_unlock, "mutex_unlock", 1},
+    {cond_wait, "cond_wait", 1},
+    {cond_mutex, "cond_wait: mutex", 0},
+    {rwlock_read, "rwlock_read_lock", 1},
+    {rwlock_write, "rwlock_write_lock", 1},
+    {semaphore_init, "semaphore_init", 1},
+    {semaphore_release, "semaphore_release", 1},
+    {barrier_init, "barrier_init", 1},
+    {event_set, "event_set", 1},
+    {once_object, "once_call", 1},
+    {once_function, "once_call: function", 1},
 };
 enum { kAttempts = sizeof attempts / sizeof *attempts };
 

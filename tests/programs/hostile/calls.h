@@ -6,6 +6,8 @@
 
 #include <sys/syscall.h>
 
+#include <janus/sync.h>
+
 #include "hostile.h"
 
 // The objects of one task's steps. prepare() makes them, release() frees them.
@@ -360,6 +362,98 @@ static void step_stats(belongings* mine) {
   janus_rt_stats(NULL, &stats);
 }
 
+// ---- Locks ------------------------------------------------------------------------------------------------------------
+
+static void step_mutex(belongings* mine) {
+  (void)mine;
+  janus_mutex mutex = {0};
+  if (janus_mutex_lock(&mutex) == 0 || janus_mutex_try_lock(&mutex) == 0) janus_mutex_heal(&mutex);
+  janus_mutex_lock_until(&mutex, janus_now_ns() + 1000);
+  janus_mutex_unlock(&mutex);
+}
+
+static int64_t lock_and_signal(void* shared) {
+  janus_mutex* const mutex = (janus_mutex*)shared;
+  if (janus_mutex_lock(mutex) != 0) return 0;
+  janus_cond_signal((janus_cond*)(mutex + 1));
+  return janus_mutex_unlock(mutex);
+}
+
+static void step_cond(belongings* mine) {
+  (void)mine;
+  struct {
+    janus_mutex mutex;
+    janus_cond cond;
+  } shared = {{0}, {0}};
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  janus_mutex_try_lock(&shared.mutex);
+  spawn(nursery, lock_and_signal, &shared);
+  janus_cond_wait_until(&shared.cond, &shared.mutex, janus_now_ns() + 1000);
+  janus_cond_broadcast(&shared.cond);
+  janus_mutex_unlock(&shared.mutex);
+  janus_cond_wait(&shared.cond, &shared.mutex);
+  janus_nursery_await(nursery, NULL);
+  janus_nursery_destroy(nursery);
+}
+
+static void step_rwlock(belongings* mine) {
+  (void)mine;
+  janus_rwlock lock = {{0}};
+  if (janus_rwlock_read_lock(&lock) == 0) janus_rwlock_read_unlock(&lock);
+  if (janus_rwlock_read_lock_until(&lock, janus_now_ns() + 1000) == 0) janus_rwlock_read_unlock(&lock);
+  if (janus_rwlock_try_read_lock(&lock) == 0) janus_rwlock_write_lock_until(&lock, janus_now_ns() + 1000);
+  janus_rwlock_read_unlock(&lock);
+  if (janus_rwlock_write_lock(&lock) == 0 || janus_rwlock_try_write_lock(&lock) == 0) janus_rwlock_write_unlock(&lock);
+}
+
+static void step_semaphore(belongings* mine) {
+  (void)mine;
+  janus_semaphore semaphore;
+  janus_semaphore_init(&semaphore, 1);
+  janus_semaphore_acquire(&semaphore);
+  janus_semaphore_acquire_until(&semaphore, janus_now_ns() + 1000);
+  janus_semaphore_try_acquire(&semaphore);
+  janus_semaphore_release(&semaphore, 1);
+}
+
+static void step_barrier(belongings* mine) {
+  (void)mine;
+  janus_barrier barrier;
+  janus_barrier_init(&barrier, 1);
+  janus_barrier_wait(&barrier);
+  janus_barrier_init(&barrier, 2);
+  janus_barrier_wait_until(&barrier, janus_now_ns() + 1000);
+}
+
+static void step_wait_group(belongings* mine) {
+  (void)mine;
+  janus_wait_group group = {0};
+  janus_wait_group_add(&group, 1);
+  janus_wait_group_wait_until(&group, janus_now_ns() + 1000);
+  janus_wait_group_done(&group);
+  janus_wait_group_wait(&group);
+}
+
+static void step_event(belongings* mine) {
+  (void)mine;
+  janus_event event = {0};
+  janus_event_wait_until(&event, janus_now_ns() + 1000);
+  janus_event_set(&event);
+  janus_event_wait(&event);
+  janus_event_reset(&event);
+}
+
+static void call_nothing(void* unused) {
+  (void)unused;
+}
+
+static void step_once(belongings* mine) {
+  (void)mine;
+  janus_once once = {0};
+  janus_once_call(&once, call_nothing, NULL);
+  janus_once_call_until(&once, call_nothing, NULL, 1);
+}
+
 typedef struct step {
   const char* name;
   void (*run)(belongings*);
@@ -417,6 +511,20 @@ static const step steps[] = {
     {"entropy", step_entropy, "janus_entropy"},
     {"last_error_text", step_last_error_text, "janus_last_error_text"},
     {"stats", step_stats, "janus_rt_stats"},
+    {"mutex", step_mutex,
+     "janus_mutex_lock janus_mutex_try_lock janus_mutex_lock_until janus_mutex_heal janus_mutex_unlock"},
+    {"cond", step_cond, "janus_cond_wait janus_cond_wait_until janus_cond_signal janus_cond_broadcast"},
+    {"rwlock", step_rwlock,
+     "janus_rwlock_read_lock janus_rwlock_read_lock_until janus_rwlock_try_read_lock janus_rwlock_write_lock "
+     "janus_rwlock_write_lock_until janus_rwlock_try_write_lock janus_rwlock_read_unlock janus_rwlock_write_unlock"},
+    {"semaphore", step_semaphore,
+     "janus_semaphore_init janus_semaphore_acquire janus_semaphore_acquire_until janus_semaphore_try_acquire "
+     "janus_semaphore_release"},
+    {"barrier", step_barrier, "janus_barrier_init janus_barrier_wait janus_barrier_wait_until"},
+    {"wait group", step_wait_group,
+     "janus_wait_group_add janus_wait_group_wait janus_wait_group_wait_until janus_wait_group_done"},
+    {"event", step_event, "janus_event_wait janus_event_wait_until janus_event_set janus_event_reset"},
+    {"once", step_once, "janus_once_call janus_once_call_until"},
 };
 enum { kSteps = sizeof steps / sizeof *steps };
 

@@ -2,6 +2,7 @@
 // Every call with invalid arguments: zeroes, all bits set, junk handles, structs of invalid sizes. Each gives an error,
 // or the task panics. hostile_test.py checks that no function is missing.
 #include <janus/llvm.h>
+#include <janus/sync.h>
 
 #include "hostile.h"
 
@@ -14,6 +15,12 @@ janus_channel* channel;
 janus_nursery* nursery;
 int number;
 int64_t value;
+janus_mutex mutex;
+janus_cond cond;
+janus_semaphore semaphore;
+janus_barrier barrier;
+janus_wait_group group;
+janus_once once;
 
 int64_t nothing(void*) {
   return 0;
@@ -44,6 +51,12 @@ size_t hidden(size_t size) {
 template <class Pointer>
 Pointer nowhere() {
   return (Pointer)hidden(0);
+}
+
+template <class Object>
+Object* misaligned() {
+  alignas(8) static unsigned char bytes[32];
+  return (Object*)(bytes + hidden(4));
 }
 
 template <class... Fields>
@@ -119,6 +132,110 @@ const EdgeCall calls[] = {
     {"close(junk)", [] { return refused(janus_channel_close(junk<janus_channel*>())); }},
     {"send(a nursery)", [] { return refused(janus_channel_send((janus_channel*)nursery, &number)); }},
     {"close(misaligned)", [] { return refused(janus_channel_close((janus_channel*)((char*)channel + 1))); }},
+    {"mutex_lock(nullptr)", [] { return refused(janus_mutex_lock(nullptr)); }},
+    {"mutex_lock(misaligned)", [] { return refused(janus_mutex_lock(misaligned<janus_mutex>())); }},
+    {"mutex_lock_until(nullptr)", [] { return refused(janus_mutex_lock_until(nullptr, 1)); }},
+    {"mutex_lock_until(misaligned)", [] { return refused(janus_mutex_lock_until(misaligned<janus_mutex>(), 1)); }},
+    {"mutex_try_lock(nullptr)", [] { return refused(janus_mutex_try_lock(nullptr)); }},
+    {"mutex_try_lock(misaligned)", [] { return refused(janus_mutex_try_lock(misaligned<janus_mutex>())); }},
+    {"mutex_unlock(nullptr)", [] { return refused(janus_mutex_unlock(nullptr)); }},
+    {"mutex_unlock(misaligned)", [] { return refused(janus_mutex_unlock(misaligned<janus_mutex>())); }},
+    {"mutex_heal(nullptr)", [] { return refused(janus_mutex_heal(nullptr)); }},
+    {"mutex_heal(misaligned)", [] { return refused(janus_mutex_heal(misaligned<janus_mutex>())); }},
+    {"rwlock_read_lock(nullptr)", [] { return refused(janus_rwlock_read_lock(nullptr)); }},
+    {"rwlock_read_lock(misaligned)", [] { return refused(janus_rwlock_read_lock(misaligned<janus_rwlock>())); }},
+    {"rwlock_read_lock_until(nullptr)", [] { return refused(janus_rwlock_read_lock_until(nullptr, 1)); }},
+    {"rwlock_read_lock_until(misaligned)",
+     [] { return refused(janus_rwlock_read_lock_until(misaligned<janus_rwlock>(), 1)); }},
+    {"rwlock_write_lock(nullptr)", [] { return refused(janus_rwlock_write_lock(nullptr)); }},
+    {"rwlock_write_lock(misaligned)", [] { return refused(janus_rwlock_write_lock(misaligned<janus_rwlock>())); }},
+    {"rwlock_write_lock_until(nullptr)", [] { return refused(janus_rwlock_write_lock_until(nullptr, 1)); }},
+    {"rwlock_write_lock_until(misaligned)",
+     [] { return refused(janus_rwlock_write_lock_until(misaligned<janus_rwlock>(), 1)); }},
+    {"rwlock_try_read_lock(nullptr)", [] { return refused(janus_rwlock_try_read_lock(nullptr)); }},
+    {"rwlock_try_read_lock(misaligned)",
+     [] { return refused(janus_rwlock_try_read_lock(misaligned<janus_rwlock>())); }},
+    {"rwlock_try_write_lock(nullptr)", [] { return refused(janus_rwlock_try_write_lock(nullptr)); }},
+    {"rwlock_try_write_lock(misaligned)",
+     [] { return refused(janus_rwlock_try_write_lock(misaligned<janus_rwlock>())); }},
+    {"rwlock_read_unlock(nullptr)", [] { return refused(janus_rwlock_read_unlock(nullptr)); }},
+    {"rwlock_read_unlock(misaligned)", [] { return refused(janus_rwlock_read_unlock(misaligned<janus_rwlock>())); }},
+    {"rwlock_write_unlock(nullptr)", [] { return refused(janus_rwlock_write_unlock(nullptr)); }},
+    {"rwlock_write_unlock(misaligned)", [] { return refused(janus_rwlock_write_unlock(misaligned<janus_rwlock>())); }},
+    {"cond_wait(nullptr)", [] { return refused(janus_cond_wait(nullptr, &mutex)); }},
+    {"cond_wait(misaligned)", [] { return refused(janus_cond_wait(misaligned<janus_cond>(), &mutex)); }},
+    {"cond_wait_until(nullptr)", [] { return refused(janus_cond_wait_until(nullptr, &mutex, 1)); }},
+    {"cond_wait_until(misaligned)", [] { return refused(janus_cond_wait_until(misaligned<janus_cond>(), &mutex, 1)); }},
+    {"cond_signal(nullptr)", [] { return refused(janus_cond_signal(nullptr)); }},
+    {"cond_signal(misaligned)", [] { return refused(janus_cond_signal(misaligned<janus_cond>())); }},
+    {"cond_broadcast(nullptr)", [] { return refused(janus_cond_broadcast(nullptr)); }},
+    {"cond_broadcast(misaligned)", [] { return refused(janus_cond_broadcast(misaligned<janus_cond>())); }},
+    {"semaphore_init(nullptr)", [] { return refused(janus_semaphore_init(nullptr, 1)); }},
+    {"semaphore_init(misaligned)", [] { return refused(janus_semaphore_init(misaligned<janus_semaphore>(), 1)); }},
+    {"semaphore_acquire(nullptr)", [] { return refused(janus_semaphore_acquire(nullptr)); }},
+    {"semaphore_acquire(misaligned)", [] { return refused(janus_semaphore_acquire(misaligned<janus_semaphore>())); }},
+    {"semaphore_acquire_until(nullptr)", [] { return refused(janus_semaphore_acquire_until(nullptr, 1)); }},
+    {"semaphore_acquire_until(misaligned)",
+     [] { return refused(janus_semaphore_acquire_until(misaligned<janus_semaphore>(), 1)); }},
+    {"semaphore_try_acquire(nullptr)", [] { return refused(janus_semaphore_try_acquire(nullptr)); }},
+    {"semaphore_try_acquire(misaligned)",
+     [] { return refused(janus_semaphore_try_acquire(misaligned<janus_semaphore>())); }},
+    {"semaphore_release(nullptr)", [] { return refused(janus_semaphore_release(nullptr, 1)); }},
+    {"semaphore_release(misaligned)",
+     [] { return refused(janus_semaphore_release(misaligned<janus_semaphore>(), 1)); }},
+    {"barrier_init(nullptr)", [] { return refused(janus_barrier_init(nullptr, 1)); }},
+    {"barrier_init(misaligned)", [] { return refused(janus_barrier_init(misaligned<janus_barrier>(), 1)); }},
+    {"barrier_wait(nullptr)", [] { return refused(janus_barrier_wait(nullptr)); }},
+    {"barrier_wait(misaligned)", [] { return refused(janus_barrier_wait(misaligned<janus_barrier>())); }},
+    {"barrier_wait_until(nullptr)", [] { return refused(janus_barrier_wait_until(nullptr, 1)); }},
+    {"barrier_wait_until(misaligned)",
+     [] { return refused(janus_barrier_wait_until(misaligned<janus_barrier>(), 1)); }},
+    {"wait_group_add(nullptr)", [] { return refused(janus_wait_group_add(nullptr, 1)); }},
+    {"wait_group_add(misaligned)", [] { return refused(janus_wait_group_add(misaligned<janus_wait_group>(), 1)); }},
+    {"wait_group_done(nullptr)", [] { return refused(janus_wait_group_done(nullptr)); }},
+    {"wait_group_done(misaligned)", [] { return refused(janus_wait_group_done(misaligned<janus_wait_group>())); }},
+    {"wait_group_wait(nullptr)", [] { return refused(janus_wait_group_wait(nullptr)); }},
+    {"wait_group_wait(misaligned)", [] { return refused(janus_wait_group_wait(misaligned<janus_wait_group>())); }},
+    {"wait_group_wait_until(nullptr)", [] { return refused(janus_wait_group_wait_until(nullptr, 1)); }},
+    {"wait_group_wait_until(misaligned)",
+     [] { return refused(janus_wait_group_wait_until(misaligned<janus_wait_group>(), 1)); }},
+    {"event_set(nullptr)", [] { return refused(janus_event_set(nullptr)); }},
+    {"event_set(misaligned)", [] { return refused(janus_event_set(misaligned<janus_event>())); }},
+    {"event_reset(nullptr)", [] { return refused(janus_event_reset(nullptr)); }},
+    {"event_reset(misaligned)", [] { return refused(janus_event_reset(misaligned<janus_event>())); }},
+    {"event_wait(nullptr)", [] { return refused(janus_event_wait(nullptr)); }},
+    {"event_wait(misaligned)", [] { return refused(janus_event_wait(misaligned<janus_event>())); }},
+    {"event_wait_until(nullptr)", [] { return refused(janus_event_wait_until(nullptr, 1)); }},
+    {"event_wait_until(misaligned)", [] { return refused(janus_event_wait_until(misaligned<janus_event>(), 1)); }},
+    {"once_call(nullptr)",
+     [] {
+       return refused(janus_once_call(
+           nullptr, [](void*) {}, nullptr));
+     }},
+    {"once_call(misaligned)",
+     [] {
+       return refused(janus_once_call(
+           misaligned<janus_once>(), [](void*) {}, nullptr));
+     }},
+    {"once_call_until(nullptr)",
+     [] {
+       return refused(janus_once_call_until(
+           nullptr, [](void*) {}, nullptr, 1));
+     }},
+    {"once_call_until(misaligned)",
+     [] {
+       return refused(janus_once_call_until(
+           misaligned<janus_once>(), [](void*) {}, nullptr, 1));
+     }},
+    {"once_call(no function)", [] { return refused(janus_once_call(&once, nullptr, nullptr)); }},
+    {"once_call(the runtime's)", [] { return refused(janus_once_call(&once, janus_free, nullptr)); }},
+    {"once_call(junk)", [] { return refused(janus_once_call(&once, (void (*)(void*))hidden(kJunk), nullptr)); }},
+    {"cond_wait(no mutex)", [] { return refused(janus_cond_wait(&cond, nullptr)); }},
+    {"cond_wait(a free mutex)", [] { return refused(janus_cond_wait(&cond, &mutex)); }},
+    {"semaphore_release(none)", [] { return refused(janus_semaphore_release(&semaphore, 0)); }},
+    {"barrier_init(none)", [] { return refused(janus_barrier_init(&barrier, 0)); }},
+    {"barrier_wait(zeroes)", [] { return refused(janus_barrier_wait(&barrier)); }},
+    {"wait_group_add(all)", [] { return refused(janus_wait_group_add(&group, INT64_MIN)); }},
     {"select(nothing, 1)", [] { return refused(janus_select(nullptr, 1, 0)); }},
     {"select_until(nothing, 1)", [] { return refused(janus_select_until(nullptr, 1, 1)); }},
     {"select(nothing, all)", [] { return refused(janus_select(nullptr, kAll, 0)); }},

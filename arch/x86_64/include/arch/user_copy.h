@@ -89,6 +89,27 @@ faulted:
   return false;
 }
 
+// What became of a compare-and-swap.
+enum class UserSwap : std::uint8_t { kDone, kDiffers, kFaulted };
+
+// Stores `desired` if the aligned word is `expected`, which gets what was seen if it differs. Sequentially consistent.
+// kFaulted: `at` cannot be written, and nothing was.
+[[nodiscard, gnu::always_inline]] inline UserSwap swap_user(std::uint64_t* at, std::uint64_t& expected,
+                                                            std::uint64_t desired) noexcept {
+  std::uint64_t seen;
+  asm volatile goto(JANUS_MAY_FAULT("lock cmpxchgq %2, %1", "%l[faulted]")
+                    : "=a"(seen)
+                    : "m"(reinterpret_cast<UserWord<std::uint64_t>*>(at)->bits), "r"(desired), "a"(expected)
+                    : "memory", "cc"
+                    : faulted);
+  asm volatile("");  // as in load_user()
+  if (seen == expected) return UserSwap::kDone;
+  expected = seen;
+  return UserSwap::kDiffers;
+faulted:
+  return UserSwap::kFaulted;
+}
+
 }  // namespace janus::arch
 
 extern "C" {

@@ -34,6 +34,9 @@ var workloads = map[string]func(size, workers int){
 	"select_wait_2": selectWait2,
 	"select_wait_8": selectWait8,
 	"select_wait_64": selectWait64,
+	"lock":        lock,
+	"contend_2":   contend2,
+	"contend_8":   contend8,
 }
 
 func main() {

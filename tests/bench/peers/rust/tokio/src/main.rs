@@ -2,6 +2,7 @@
 //! tokio: tasks on its multi-threaded runtime, also with one worker.
 
 mod many;
+mod sync;
 mod time;
 mod trees;
 mod waiting;
@@ -39,5 +40,8 @@ fn main() {
         ("wake", waiting::wake),
         ("deadline", time::deadline),
         ("late", time::late),
+        ("lock", sync::lock),
+        ("contend_2", sync::contend::<2>),
+        ("contend_8", sync::contend::<8>),
     ]);
 }
