@@ -15,9 +15,9 @@ namespace janus {
 enum class Found : std::uint8_t { kFree, kPoisoned, kHeld, kMine, kCalled };
 
 struct Look {
-  std::uint64_t me;   // HolderWord::kHolder
-  bool have_others;   // wait, who stay in the queue
-  bool will_wait;     // if it is held
+  std::uint64_t me;  // HolderWord::kHolder
+  bool have_others;  // wait, who stay in the queue
+  bool will_wait;    // if it is held
 };
 
 // The word after the look of a task. `has_ended(bits)`: whether the holder has.
