@@ -231,7 +231,7 @@ struct RunDetails : ListLink<MigratedTasks> {
   int c_errno = 0;                // of our C library
   std::uint8_t held_count = 0;    // the length of held_locks
   std::uint16_t waits = 0;        // counts what `task->awaits` was, so that no two waits are alike
-  bool was_told = false;                // the cancel of task->nursery has told it; under that nursery's lock
+  bool was_told = false;          // the cancel of task->nursery has told it; under that nursery's lock
   bool has_passed_cancel_on = false;    // with kSawCancel: no shield above it puts its cancel aside (any more)
   bool is_shielded = false;             // with kInCall
   bool is_half_shielded = false;        // with kInCall: the innermost half that runs began so (rt/task/run/fork.cpp)
