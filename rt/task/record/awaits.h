@@ -36,8 +36,8 @@ inline Task* find_holder(const Runtime& runtime, std::uint64_t word) noexcept {
   if (record >> HolderWord::kIndexBits != runtime.number) return nullptr;
   return static_cast<Task*>(runtime.tasks.at((record & ((1u << HolderWord::kIndexBits) - 1)) - 1));
 }
-// Whether the record serves the task that the word names, which still may hold what it has locked. It may cease to at any time, unless its lock is held and it has
-// not ended.
+// Whether the record serves the task that the word names, which still may hold what it has locked. It may cease to at
+// any time, unless its lock is held and it has not ended.
 inline bool is_named(const Task& task, std::uint64_t word) noexcept {
   return holdings_of(task) == static_cast<std::uint32_t>(word & HolderWord::kHolder);
 }

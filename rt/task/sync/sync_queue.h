@@ -5,7 +5,7 @@
 //
 // INVARIANT committed-under-the-lock: who ends a wait takes the waiter out of the queue, and says so, under the lock of
 // its bucket. A cancel or a deadline that comes later has no effect; one that came before takes the waiter out itself.
-// So what was given is never lost. tests/api/sync_test.cpp
+// So what was given is never lost. tests/api/sync_stress_test.cpp
 //
 // INVARIANT front-looks: while a lock is free and tasks wait for it, the first of them is awake and will look; while it is
 // held, the first of them watches the holder, or will look. Whoever changes the holder, or the first waiter, sees to
