@@ -36,7 +36,7 @@ bool is_holder(const QueuedWaiter& waiter) noexcept {
 }
 
 const LockWaiter* holder_of(Bucket& bucket, std::uint64_t key) noexcept {
-  return static_cast<LockWaiter*>(bucket.waiters.find(key, is_holder));
+  return static_cast<LockWaiter*>(bucket.waiters.find(key, [](const QueuedWaiter& each) { return is_holder(each); }));
 }
 
 // The waiter that has waited longest, among those of other groups than the given waiter's.

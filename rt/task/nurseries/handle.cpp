@@ -117,7 +117,7 @@ void unlink_record(Task& task) noexcept {
   if (nursery.untold.load(std::memory_order_relaxed) == &task)
     nursery.untold.store(task.record_previous, std::memory_order_relaxed);
   (task.record_previous != nullptr ? task.record_previous->record_next : nursery.records) = task.record_next;
-  if (task.record_next != nullptr) task.record_next->record_previous = task.record_previous;
+  if (task.record_next != nullptr) task.record_next->set_record_previous(task.record_previous);
   task.clear(TaskFlags::kRecorded);
 }
 

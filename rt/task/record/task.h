@@ -164,8 +164,9 @@ struct alignas(64) Task : Runnable {
   Join* waiters;  // under `lock`
   TaskExtra* extra;
   union {
-    Task* record_previous;  // of an ended task, in its nursery's records; under the nursery's lock
-    std::uint64_t awaits;   // before: what it waits for, or nothing (rt/task/record/awaits.h); through std::atomic_ref
+    Task*
+        record_previous;  // of an ended task, in its nursery's records; under the nursery's lock, by set_record_previous()
+    std::uint64_t awaits;  // before: what it waits for, or nothing (rt/task/record/awaits.h); through std::atomic_ref
   };
   Task* record_next;
   TaskLock lock;                       // for exposed tasks: guards the end of the task, `waiters` and the handle
@@ -177,6 +178,11 @@ struct alignas(64) Task : Runnable {
   // Atomic: may_be_told() may read it after the record was recycled for another task.
   void belong_to(Nursery& where) noexcept { std::atomic_ref(nursery).store(&where, std::memory_order_relaxed); }
   Nursery* nursery_of_whoever_has_it() noexcept { return std::atomic_ref(nursery).load(std::memory_order_relaxed); }
+
+  // Atomic: others may read `awaits`. An address says that it awaits nothing.
+  void set_record_previous(Task* previous) noexcept {
+    std::atomic_ref(record_previous).store(previous, std::memory_order_relaxed);
+  }
 
   // Whether it is in a cage, and so draws on another account than the root's.
   bool is_caged() const noexcept { return !arch::is_zero(group); }

@@ -64,9 +64,9 @@ void end_exposed(Worker& worker, Task& task, const TaskEnd& end) noexcept {
     Nursery& nursery = *task.nursery;
     LockGuard guard(nursery.lock);
     nursery.traits.has_leftovers = true;
-    task.record_previous = nullptr;
+    task.set_record_previous(nullptr);
     task.record_next = nursery.records;
-    if (nursery.records != nullptr) nursery.records->record_previous = &task;
+    if (nursery.records != nullptr) nursery.records->set_record_previous(&task);
     nursery.records = &task;
     if (nursery.untold.load(std::memory_order_relaxed) == nullptr)
       nursery.untold.store(&task, std::memory_order_relaxed);
