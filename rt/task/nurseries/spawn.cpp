@@ -117,7 +117,9 @@ OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, con
   }
   auto* const task = static_cast<Task*>(record.value);
   init_task(*task, nursery, account, fn, arg, options.stack_class, flags);
-  task->id = kIsFast ? count_spawned(*worker, spawned) : count_spawned_anywhere(runtime, worker);
+  // Atomic: others may still read the record as that of the task that it served before (rt/task/record/awaits.h).
+  std::atomic_ref(task->id).store(kIsFast ? count_spawned(*worker, spawned) : count_spawned_anywhere(runtime, worker),
+                                  std::memory_order_relaxed);
   if constexpr (kIsFast) return task;
   if ((flags & TaskFlags::kDraws) != 0)
     task->group = account->index();  // a cage is one group, and the tasks of the root another
