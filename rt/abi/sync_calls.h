@@ -32,25 +32,26 @@ int call_on(Caller me, Object* object, Call call) noexcept {
   return answer_of(call(*me.task, words));
 }
 
+// Passes on what a call has answered that takes what others may have given, or left by their end.
+inline int taken(const void* words, int result) noexcept {
+  order_hooks::acquire(words);
+  if (result == kErrorState) order_hooks::acquire(&order_hooks::kHolderEnd);
+  return result;
+}
+
 // Makes a call that may wait.
 template <typename Object, typename Call>
 int wait_at(Object* object, Call call) noexcept {
   return call_on(enter(), object, [&](Task& self, std::uint64_t* words) noexcept {
-    if (sees_cancel(self)) return kCancelledCode;
-    const int result = call(self, words);
-    order_hooks::acquire(words);
-    return result;
+    return sees_cancel(self) ? kCancelledCode : taken(words, call(self, words));
   });
 }
 
 // Makes a call that does not wait, and takes what others may have given.
 template <typename Object, typename Call>
 int take_at(Object* object, Call call) noexcept {
-  return call_on(enter(), object, [&](Task& self, std::uint64_t* words) noexcept {
-    const int result = call(self, words);
-    order_hooks::acquire(words);
-    return result;
-  });
+  return call_on(enter(), object,
+                 [&](Task& self, std::uint64_t* words) noexcept { return taken(words, call(self, words)); });
 }
 
 // Makes a call that ends the waits of others.

@@ -37,5 +37,7 @@ inline const void* second(const void* place) noexcept {
 
 // The place for cancels and the tasks that see them; one for all, since cancels are passed down the tree.
 inline constexpr char kCancel alignas(8) = 0;
+// The place for the ends of tasks that hold locks, and those who get the locks.
+inline constexpr char kHolderEnd alignas(8) = 0;
 
 }  // namespace janus::order_hooks

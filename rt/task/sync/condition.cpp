@@ -10,7 +10,7 @@ namespace janus {
 
 int await_signal(Task& self, std::uint64_t* word, std::uint64_t* mutex, bool& has_released) noexcept {
   std::uint64_t holder = 0;
-  if (!arch::load_user(mutex, holder)) return kFaulted;
+  if (!load_word(mutex, holder)) return kFaulted;
   if (!holds_mutex(self, holder)) return kErrorState;
   const Awaiting awaiting(self, AwaitedKind::kCondition, word);
   SyncBucket& bucket = sync_bucket_of(word);
@@ -36,7 +36,7 @@ int await_signal(Task& self, std::uint64_t* word, std::uint64_t* mutex, bool& ha
 
 int signal_one(std::uint64_t* word) noexcept {
   std::uint64_t bits = 0;
-  if (!arch::load_user(word, bits)) return kFaulted;
+  if (!load_word(word, bits)) return kFaulted;
   if ((bits & HolderWord::kWaiters) == 0) return 0;
   SyncBucket& bucket = sync_bucket_of(word);
   const std::uint64_t key = key_of(word, Queue::kOnly);
@@ -48,7 +48,7 @@ int signal_one(std::uint64_t* word) noexcept {
 
 int signal_all(Task& self, std::uint64_t* word) noexcept {
   std::uint64_t bits = 0;
-  if (!arch::load_user(word, bits)) return kFaulted;
+  if (!load_word(word, bits)) return kFaulted;
   if ((bits & HolderWord::kWaiters) != 0) grant_all(self, word, Queue::kOnly, word);
   return 0;
 }

@@ -70,7 +70,7 @@ static_assert(sizeof(Meeting) == sizeof(std::uint64_t));
 // else changes the words but by mistake.
 bool load(const std::uint64_t* words, Meeting& meeting, std::uint64_t& met) noexcept {
   std::uint64_t bits = 0;
-  if (!arch::load_user(words, bits) || !arch::load_user(words + 1, met)) return false;
+  if (!load_word(words, bits) || !load_word(words + 1, met)) return false;
   meeting = {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
   return true;
 }
@@ -89,7 +89,7 @@ struct AwaitedMeeting : AwaitedSync {
       : AwaitedSync(its_bucket, its_waiter), words(its_words), met(before) {}
   bool is_over() const noexcept {
     std::uint64_t now = met;
-    return waiter.is_granted || (arch::load_user(words + 1, now) && now != met);
+    return waiter.is_granted || (load_word(words + 1, now) && now != met);
   }
   void leave() const noexcept {
     if (!waiter.is_queued) return;

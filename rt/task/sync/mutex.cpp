@@ -83,7 +83,7 @@ struct AwaitedMutex : AwaitedSync {
     bucket.leave(waiter);
     if (!was_first) return;
     std::uint64_t bits = 0;
-    see_to_front(bucket.first(waiter.key), arch::load_user(wanted.word, bits) ? bits : 0);
+    see_to_front(bucket.first(waiter.key), load_word(wanted.word, bits) ? bits : 0);
   }
 
  private:
@@ -226,7 +226,7 @@ int heal_mutex(Task& self, std::uint64_t* word) noexcept {
 
 int begin_once_call(Task& self, std::uint64_t* word) noexcept {
   std::uint64_t seen = 0;
-  if (!arch::load_user(word, seen)) return kFaulted;
+  if (!load_word(word, seen)) return kFaulted;
   if ((seen & Bits::kDone) != 0) return 0;
   const int found = lock(self, word, AwaitedKind::kOnce, WaitReason::kSync);
   if (found == kWasCalled) return 0;
@@ -242,7 +242,7 @@ int end_once_call(Task& self, std::uint64_t* word) noexcept {
   });
   if (result != 0 || found != 0) return result != 0 ? result : found;
   std::uint64_t seen = 0;
-  if (arch::load_user(word, seen) && (seen & Bits::kWaiters) != 0) grant_all(self, word, Queue::kOnly, word);
+  if (load_word(word, seen) && (seen & Bits::kWaiters) != 0) grant_all(self, word, Queue::kOnly, word);
   return 0;
 }
 

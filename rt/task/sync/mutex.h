@@ -19,11 +19,11 @@ namespace janus {
 // The first step of lock_mutex() and unlock_mutex(): whether that was all there was to do. Nobody waited.
 [[nodiscard]] inline bool take_free_mutex(Task& self, std::uint64_t* word) noexcept {
   std::uint64_t nobody = 0;
-  return arch::swap_user(word, nobody, holder_bits_of(self)) == arch::UserSwap::kDone;
+  return swap_word(word, nobody, holder_bits_of(self)) == arch::UserSwap::kDone;
 }
 [[nodiscard]] inline bool free_mutex(Task& self, std::uint64_t* word) noexcept {
   std::uint64_t bits = holder_bits_of(self);
-  return arch::swap_user(word, bits, 0) == arch::UserSwap::kDone;
+  return swap_word(word, bits, 0) == arch::UserSwap::kDone;
 }
 // Does not wait: kErrorWouldBlock.
 [[nodiscard]] int try_lock_mutex(Task& self, std::uint64_t* word) noexcept;

@@ -33,7 +33,7 @@ struct RwLock {
   }
   [[nodiscard]] std::uint64_t writer() const noexcept {
     std::uint64_t bits = 0;
-    return arch::load_user(words + 1, bits) ? bits & HolderWord::kHolder : 0;
+    return load_word(words + 1, bits) ? bits & HolderWord::kHolder : 0;
   }
 
   // Gives the lock to a task, unless it is held, or a bit of `hindrances` is set; then sets `bits_to_wait`: kHasToWait.
@@ -213,7 +213,7 @@ int unlock_rwlock(Task& self, std::uint64_t* words, Access access) noexcept {
   bool do_wait = false;
   if (access == Access::kWrite) {
     std::uint64_t who = 0;
-    if (!arch::load_user(words + 1, who)) return kFaulted;
+    if (!load_word(words + 1, who)) return kFaulted;
     if (!holds_mutex(self, who)) return kErrorState;
     const int result = lock.end_writing(do_wait);
     if (result != 0) return result;

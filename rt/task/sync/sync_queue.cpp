@@ -2,6 +2,7 @@
 // rt/task/sync/sync_queue.cpp — see sync_queue.h.
 #include "rt/task/sync/sync_queue.h"
 
+#include "rt/base/order_hooks.h"
 #include "rt/task/account/group.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/record/price.h"
@@ -70,7 +71,7 @@ void SyncBucket::serve(SyncWaiter& waiter) noexcept {
 
 bool SyncBucket::send_stale_away(std::uint64_t key, const std::uint64_t* word) noexcept {
   std::uint64_t bits = 0;
-  if (first(key) == nullptr || !arch::load_user(word, bits) || (bits & HolderWord::kWaiters) != 0) return true;
+  if (first(key) == nullptr || !load_word(word, bits) || (bits & HolderWord::kWaiters) != 0) return true;
   for (unsigned sent = 0; sent < price::kWakesAtOnce; ++sent) {
     SyncWaiter* const waiter = first(key);
     if (waiter == nullptr) return true;
@@ -101,6 +102,7 @@ std::uint64_t make_holder_bits(Task& self) noexcept {
 
 void end_holdings(Task& self) noexcept {
   if (self.frame->details.holder_bits == 0) return;  // it has held statics and descriptors only
+  order_hooks::release(&order_hooks::kHolderEnd);
   LockGuard guard(self.lock);
   self.holdings.store(1, std::memory_order_relaxed);
   self.frame->details.holder_bits = 0;  // what its destructors lock is its own again
