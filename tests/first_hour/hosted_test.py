@@ -22,7 +22,7 @@ SANITIZERS = {'TSAN_OPTIONS': f'atexit_sleep_ms=0:exitcode={RACE}', 'ASAN_OPTION
               'LSAN_OPTIONS': f'exitcode={ERROR}', 'UBSAN_OPTIONS': 'halt_on_error=1'}
 EVERYWHERE = ({'JANUS_WORKERS': 1}, {'JANUS_WORKERS': 3}, {'JANUS_SEED': 1})
 # The leak checker needs system calls (ptrace) that are not allowed everywhere.
-in_order = ['await', 'await-all', 'join', 'channel', 'close', 'park', 'cancel', 'realloc', 'contained', 'keep', 'go-on']
+in_order = ['await', 'await-all', 'join', 'channel', 'close', 'park', 'cancel', 'locks', 'realloc', 'contained', 'keep', 'go-on']
 races = {'race': 'add_without_order', 'race-with-parent': 'race_with_parent', 'race-after-send': 'write_after_send'}
 errors = {'overflow': ('heap-buffer-overflow', 'overflow_task'), 'after-free': ('heap-use-after-free', 'after_free_task'),
           'double-free': ('attempting double-free', 'double_free_task'), 'stack': ('stack-buffer-overflow', 'stack_task'),

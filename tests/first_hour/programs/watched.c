@@ -2,6 +2,7 @@
 // watched.c WHAT: does one thing that a sanitizer must report, or one that is correct, on which the sanitizer must be
 // silent. Prints `done` at the end of the latter.
 #include <janus/rt.h>
+#include <janus/sync.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -338,6 +339,81 @@ static void go_on(void) {
   exit(0);
 }
 
+// Each lock, and what is waited for, passes on what was done before.
+static janus_mutex mutex;
+static janus_cond changed;
+static janus_rwlock rwlock;
+static janus_semaphore permit;
+static janus_event is_set;
+static janus_once once;
+static long under[5];
+
+static void set_once(void* arg) {
+  *(long*)arg = 7;
+}
+
+static int64_t use_all_locks(void* arg) {
+  (void)arg;
+  janus_once_call(&once, set_once, &under[0]);
+  if (under[0] != 7) return -9;
+  for (int i = 0; i < kRounds; i++) {
+    janus_mutex_lock(&mutex);
+    under[1]++;
+    janus_cond_signal(&changed);
+    if (i % 8 == 0) janus_yield();
+    janus_mutex_unlock(&mutex);
+    if (i % 4 == 0 ? janus_rwlock_write_lock(&rwlock) : janus_rwlock_read_lock(&rwlock)) return -9;
+    if (i % 4 == 0) under[2]++;
+    else if (under[2] < 0) return -9;
+    i % 4 == 0 ? janus_rwlock_write_unlock(&rwlock) : janus_rwlock_read_unlock(&rwlock);
+    janus_semaphore_acquire(&permit);
+    under[3]++;
+    janus_semaphore_release(&permit, 1);
+  }
+  janus_event_wait(&is_set);
+  return under[4] == 7 ? 0 : -9;
+}
+
+static int64_t wait_for_all(void* arg) {
+  (void)arg;
+  janus_mutex_lock(&mutex);
+  while (under[1] < kTasks * kRounds) janus_cond_wait(&changed, &mutex);
+  janus_mutex_unlock(&mutex);
+  under[4] = 7;
+  return janus_event_set(&is_set);
+}
+
+static int64_t end_with_it(void* arg) {
+  (void)arg;
+  janus_mutex_lock(&mutex);
+  under[1] = -1;
+  return 0;
+}
+
+static int64_t heal_it(void* arg) {
+  (void)arg;
+  for (int answer = 0; answer != JANUS_E_STATE; janus_yield()) {
+    answer = janus_mutex_lock(&mutex);
+    if (answer == JANUS_E_STATE && (under[1] != -1 || janus_mutex_heal(&mutex) != 0)) return -9;
+    janus_mutex_unlock(&mutex);
+  }
+  return 0;
+}
+
+static void locks_order(void) {
+  if (janus_semaphore_init(&permit, 1) != 0) exit(9);
+  janus_nursery* users = janus_nursery_open(NULL, NULL);
+  janus_nursery_spawn_in(users, wait_for_all, NULL, NULL);
+  for (int i = 0; i < kTasks; i++) janus_nursery_spawn_in(users, use_all_locks, NULL, NULL);
+  if (janus_nursery_await(users, NULL) != 0) exit(9);
+  janus_nursery_destroy(users);
+  janus_nursery* two = janus_nursery_open(NULL, NULL);
+  janus_nursery_spawn_in(two, heal_it, NULL, NULL);
+  janus_nursery_spawn_in(two, end_with_it, NULL, NULL);
+  if (janus_nursery_await(two, NULL) != 0 || under[1] != -1) exit(9);
+  janus_nursery_destroy(two);
+}
+
 static void reallocate(void) {
   char* text = janus_alloc(1);
   for (size_t bytes = 1; bytes < 300000; bytes = bytes * 3 / 2 + 1) {
@@ -420,6 +496,7 @@ static const struct {
     {"close", close_orders},
     {"park", park_orders},
     {"cancel", cancel_orders},
+    {"locks", locks_order},
     {"realloc", reallocate},
     {"overflow", overflow},
     {"after-free", after_free},
