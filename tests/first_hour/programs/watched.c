@@ -363,8 +363,10 @@ static int64_t use_all_locks(void* arg) {
     if (i % 8 == 0) janus_yield();
     janus_mutex_unlock(&mutex);
     if (i % 4 == 0 ? janus_rwlock_write_lock(&rwlock) : janus_rwlock_read_lock(&rwlock)) return -9;
-    if (i % 4 == 0) under[2]++;
-    else if (under[2] < 0) return -9;
+    if (i % 4 == 0)
+      under[2]++;
+    else if (under[2] < 0)
+      return -9;
     i % 4 == 0 ? janus_rwlock_write_unlock(&rwlock) : janus_rwlock_read_unlock(&rwlock);
     janus_semaphore_acquire(&permit);
     under[3]++;
