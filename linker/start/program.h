@@ -15,6 +15,10 @@ int janus_may_exit(void);
 // A function of the runtime: as janus_task_panic, with one of JANUS_CAUSE_*.
 __attribute__((noreturn)) void janus_panic_because(uint32_t cause, const char* why);
 
+// A function of the runtime, called by a task that was told to end and cannot go on: ends it by force as if its function
+// had returned JANUS_CANCELLED. In a task that was not told to end it panics.
+__attribute__((noreturn)) void janus_end_as_cancelled(void);
+
 // A function of the runtime, called with the kernel's answer to a write by janus_syscall: -EPIPE on descriptor 1 or 2
 // ends the program as in janus_write, unless the caller may not end it.
 void janus_has_written(int fd, int64_t answer);

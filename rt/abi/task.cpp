@@ -135,6 +135,14 @@ JANUS_NORETURN void janus_panic_because(uint32_t cause, const char* why) {
   panic(*me.task, static_cast<Cause>(cause), why != nullptr ? reason : "(no reason given)");
 }
 
+// For our C++ library (linker/start/program.h). Not in rt.h.
+JANUS_NORETURN void janus_end_as_cancelled(void) {
+  const Caller me = enter_free();
+  if (me.task == nullptr) platform::abort();
+  if (!sees_cancel(*me.task)) janus_task_panic("it was not cancelled, and cannot end so");
+  end_as_cancelled(*me.task);
+}
+
 void janus_task_panic(const char* why) {
   janus_panic_because(JANUS_CAUSE_TASK_PANIC, why);
 }

@@ -8,9 +8,16 @@
 
 namespace janus {
 
+// The result of a task that was ended by force.
+constexpr std::int64_t code_of(Outcome forced) noexcept {
+  return forced == Outcome::kCancelled ? -1 : forced == Outcome::kBudget ? -3 : -2;
+}
+
 inline constexpr char kGraceIsGone[] = "it was cancelled, and has used up its grace";
 [[noreturn]] void panic(Task& task, Cause cause, const char* why) noexcept;
 [[noreturn]] void end_for_budget(Task& task, Component component) noexcept;
+// Precondition: the task was told to end.
+[[noreturn]] void end_as_cancelled(Task& task) noexcept;
 // After a failed copy of user memory (rt/task/wait/user_memory.h): ends the task as if it had accessed the memory
 // itself.
 [[noreturn]] void panic_for_access(Task& task, bool has_address, std::uint64_t address) noexcept;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/run/abort_task.cpp — ends a task by force: after a fault, an overflow, a panic, or a used-up budget.
+// rt/task/run/abort_task.cpp — ends a task by force: after a fault, an overflow, a panic, or a used-up budget; or a cancelled
+// one that cannot go on.
 // No other task ends.
 //
 // The task's frames are left without running destructors. Children in nurseries that it opened may hold addresses in
@@ -20,6 +21,7 @@
 #include "rt/task/stacks/stack_growth.h"
 #include "rt/task/sync/sync_queue.h"
 #include "rt/task/wait/ancestry.h"
+#include "rt/task/wait/cancel.h"
 #include "rt/task/wait/children.h"
 #include "rt/task/wait/deadline.h"
 #include "rt/task/wait/records.h"
@@ -27,10 +29,6 @@
 namespace janus {
 
 namespace {
-
-std::int64_t code_of(Outcome outcome) noexcept {
-  return outcome == Outcome::kBudget ? -3 : -2;
-}
 
 // Why the task ends, with the text for its report.
 struct Reason {
@@ -178,6 +176,10 @@ void mark_as_forced(Task& task, Outcome outcome, Cause cause) noexcept {
 
 [[gnu::noinline, gnu::cold]] void end_for_budget(Task& task, Component component) noexcept {
   end_by_force(task, Outcome::kBudget, cause_of(component));
+}
+
+[[gnu::noinline, gnu::cold]] void end_as_cancelled(Task& task) noexcept {
+  end_by_force(task, Outcome::kCancelled, cause_of_cancel(task));
 }
 
 [[gnu::noinline, gnu::cold]] void panic_for_access(Task& task, bool has_address, std::uint64_t address) noexcept {

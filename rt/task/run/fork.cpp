@@ -32,7 +32,9 @@ struct Before {
 // The task goes on after a half of it that was ended by force.
 Report forgive(Task& self) noexcept {
   RunDetails& details = self.frame->details;
-  const Report end = {details.outcome, 1, details.outcome == Outcome::kBudget ? -3 : -2, self.id, false, details.cause};
+  const bool was_cancelled = details.outcome == Outcome::kCancelled;
+  const Report end = {details.outcome, was_cancelled ? 0u : 1u, code_of(details.outcome),
+                      self.id,         was_cancelled,           details.cause};
   details.abandoned = nullptr;
   details.outcome = Outcome::kPending;
   details.cause = Cause::kNone;
