@@ -103,7 +103,7 @@ Result<long> positive(int x) {
     if (auto lock = mutex.lock()) value = 7;
     changed.broadcast();
   });
-  Mutex::Lock lock = mutex.lock_until(janus_now_ns() + 1000);
+  Mutex::Lock lock = mutex.lock_until(deadline_in(1_us));
   if (!lock) return lock.error();
   if (lock.is_poisoned() && !mutex.heal()) return lock.error();
   if (Result<void> waited = changed.wait(lock, [] { return value == 7; }); !waited) return waited.error();
@@ -113,8 +113,11 @@ Result<long> positive(int x) {
   if (auto reading = shared.read(), again = shared.try_read(); reading && again) ++value;
   if (auto writing = shared.write()) ++value;
   if (auto writing = shared.try_write()) ++value;
+  if (auto reading = shared.read_until(1)) ++value;
+  if (auto writing = shared.write_until(1)) ++value;
   Semaphore permits(2);
-  if (!permits.acquire() || !permits.try_acquire() || !permits.release(2)) return Error{-1, Error::kCall};
+  if (!permits.acquire() || !permits.try_acquire() || permits.acquire_until(1) || !permits.release(2))
+    return Error{-1, Error::kCall};
   return mutex.try_lock() ? value : janus_mutex_unlock(mutex.raw());
 }
 

@@ -2,6 +2,8 @@
 // rt.hpp: results move once, closures are destroyed once, failures are returned as values.
 #include <janus/rt.hpp>
 
+#include <chrono>
+
 #include "tests/api/in_task.h"
 
 namespace {
@@ -321,6 +323,37 @@ TASK_TEST(cpp_api, a_guard_unlocks_at_the_end_of_its_block) {
   }
   const Mutex::Lock lock = mutex.lock();
   CHECK(lock && lock.is_poisoned() && mutex.heal().ok());
+}
+
+TASK_TEST(cpp_api, durations_of_the_cxx_library_are_rounded_up_and_never_wrap) {
+  using namespace std::chrono_literals;
+  using std::chrono::duration, std::chrono::hours, std::chrono::nanoseconds, detail::duration_of;
+  static_assert(duration_of(5ms) == 5_ms && duration_of(2h) == 7200_s && duration_of(nanoseconds(1)) == 1_ns);
+  static_assert(duration_of(0s) == 0_ns && duration_of(-1h) == 0_ns && duration_of(hours::min()) == 0_ns);
+  static_assert(duration_of(hours::max()).ns == UINT64_MAX && duration_of(nanoseconds::max()).ns == INT64_MAX);
+  static_assert(duration_of(duration<std::int64_t, std::pico>(1001)) == 2_ns);
+  static_assert(duration_of(duration<unsigned char>(255)) == 255_s);
+  static_assert(duration_of(duration<double>(0.25)) == 250_ms && duration_of(duration<double, std::nano>(1.5)) == 2_ns);
+  static_assert(duration_of(duration<float>(1e30f)).ns == UINT64_MAX && duration_of(duration<double>(-1)) == 0_ns);
+  CHECK_EQ(duration_of(duration<double>(__builtin_nan(""))).ns, 0u);
+  CHECK_EQ(deadline_in(hours::max()), UINT64_MAX);
+
+  const std::uint64_t before = janus_now_ns();
+  CHECK(deadline_in(3ms) >= before + 3'000'000);
+  CHECK(sleep(1ms).ok() && sleep(1_ms).ok());
+  CHECK(janus_now_ns() - before >= 2'000'000);
+  CHECK(sleep(-1h).ok());
+
+  Semaphore none(0);
+  RwLock shared;
+  CHECK_EQ(none.acquire_until(deadline_in(1ms)).error().code, JANUS_E_TIMEOUT);
+  const auto writing = shared.write_until(deadline_in(1h));
+  Nursery nursery;
+  auto other = nursery.spawn([&] {
+    CHECK_EQ(shared.read_until(deadline_in(1ms)).error().code, JANUS_E_TIMEOUT);
+    CHECK_EQ(shared.write_until(deadline_in(1ms)).error().code, JANUS_E_TIMEOUT);
+  });
+  CHECK(other.join().ok());
 }
 
 }  // namespace

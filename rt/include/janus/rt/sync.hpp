@@ -3,11 +3,12 @@
 //
 //     janus::Mutex mutex;
 //     if (auto guard = mutex.lock()) { ... }                  // unlocked at the end of the block
-//     if (auto guard = mutex.lock_until(deadline_ns)) { ... } else return guard.error();
+//     if (auto guard = mutex.lock_until(janus::deadline_in(5_ms))) { ... } else return guard.error();
 #ifndef JANUS_RT_SYNC_HPP
 #define JANUS_RT_SYNC_HPP
 
 #include <janus/sync.h>
+#include <janus/rt/calling_task.hpp>
 #include <janus/rt/result.hpp>
 
 namespace janus {
@@ -77,8 +78,14 @@ class RwLock {
   RwLock& operator=(const RwLock&) = delete;
 
   ReadLock read() noexcept { return {raw_, janus_rwlock_read_lock(&raw_)}; }
+  ReadLock read_until(std::uint64_t deadline_ns) noexcept {
+    return {raw_, janus_rwlock_read_lock_until(&raw_, deadline_ns)};
+  }
   ReadLock try_read() noexcept { return {raw_, janus_rwlock_try_read_lock(&raw_)}; }
   WriteLock write() noexcept { return {raw_, janus_rwlock_write_lock(&raw_)}; }
+  WriteLock write_until(std::uint64_t deadline_ns) noexcept {
+    return {raw_, janus_rwlock_write_lock_until(&raw_, deadline_ns)};
+  }
   WriteLock try_write() noexcept { return {raw_, janus_rwlock_try_write_lock(&raw_)}; }
   janus_rwlock* raw() noexcept { return &raw_; }
 
@@ -119,6 +126,9 @@ class Semaphore {
   Semaphore& operator=(const Semaphore&) = delete;
 
   Result<void> acquire() noexcept { return detail::result_of(janus_semaphore_acquire(&raw_)); }
+  Result<void> acquire_until(std::uint64_t deadline_ns) noexcept {
+    return detail::result_of(janus_semaphore_acquire_until(&raw_, deadline_ns));
+  }
   Result<void> try_acquire() noexcept { return detail::result_of(janus_semaphore_try_acquire(&raw_)); }
   Result<void> release(std::uint32_t permits = 1) noexcept {
     return detail::result_of(janus_semaphore_release(&raw_, permits));
