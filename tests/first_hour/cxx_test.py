@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -98,14 +99,38 @@ def call_once():
                 tap.check(f'{compiler}: and hold with {setting}', done.returncode == 0, f'{done.returncode} {done.stderr.decode()}')
 
 
+# What lock_misuse.cpp says in each case; nothing where it ends well.
+MISUSE = {
+    'twice': 'std::mutex::lock: a deadlock', 'stranger': 'std::mutex::unlock: ', 'abandoned': 'std::mutex::lock: a task has ended',
+    'abandoned-try': 'std::mutex::try_lock: a task has ended', 'healed': '', 'recursive': 'std::recursive_mutex::unlock: ',
+    'shared': 'std::shared_mutex::lock_shared: a deadlock', 'shared-stranger': 'std::shared_mutex::unlock_shared: ',
+    'condition': 'std::condition_variable::wait: ', 'semaphore': 'std::counting_semaphore::release: ',
+    'semaphore-negative': 'std::counting_semaphore::release: ', 'semaphore-first': 'std::counting_semaphore: ',
+    'latch': 'std::latch::count_down: ', 'barrier': 'std::barrier::arrive: ',
+}
+
+
+def locks():
+    for compiler in compilers:
+        for level in ('-O0', '-O2'):
+            how = f'{compiler} {level}'
+            if compiles(f'{how}: locks and waits compile', level, '-Wall', '-Wextra', here / 'programs/locks.cpp', '-o', 'locks',
+                        compiler=compiler):
+                for setting in [{'JANUS_WORKERS': n} for n in (1, 2, 8)] + [{'JANUS_SEED': n, 'JANUS_WORKERS': 1 + n % 4} for n in range(12)]:
+                    done = run([work / 'locks'], env=environment(**setting))
+                    tap.check(f'{how}: and hold with {setting}', done.returncode == 0 and not done.stderr,
+                              f'{done.returncode} {done.stderr.decode()}')
+        if compiles(f'{compiler}: misused locks compile', '-O2', here / 'programs/lock_misuse.cpp', '-o', 'misuse', compiler=compiler):
+            for case, said in MISUSE.items():
+                done = run([work / 'misuse', case], env=environment())
+                tap.check(f'{compiler}: what the lock cannot give in the case "{case}" ends the task, and is said',
+                          done.returncode == (-signal.SIGABRT if said else 0) and said in done.stderr.decode(), f'{done.returncode} {done.stderr.decode()}')
+
+
 MISSING = (
-    ('mutex', 'std::mutex m;', 'janus::Channel'), ('mutex', 'std::recursive_mutex m;', 'janus::Channel'),
-    ('mutex', 'std::timed_mutex m;', 'janus_park'), ('shared_mutex', 'std::shared_mutex m;', 'janus::Channel'),
-    ('condition_variable', 'std::condition_variable c;', 'janus_unpark'), ('thread', 'std::thread t;', 'janus::Nursery::spawn'),
+    ('thread', 'std::thread t;', 'janus::Nursery::spawn'),
     ('thread', 'std::thread t([] {});', 'janus::Nursery::spawn'), ('thread', 'std::jthread t;', 'janus::Nursery::spawn'),
     ('future', 'auto f = std::async([] { return 1; });', 'janus::Nursery::spawn'), ('future', 'std::promise<int> p;', 'janus::Channel'),
-    ('semaphore', 'std::binary_semaphore s(1);', 'janus_park'), ('latch', 'std::latch l(1);', 'janus::Nursery::await'),
-    ('barrier', 'std::barrier<> b(1);', 'janus::Nursery::await'),
     ('thread', 'void f() { int x = 0; std::thread t([&x](int y) { x = y; }, 3); t.join(); }', 'janus::Nursery::spawn'),
     ('thread', 'struct S { std::thread t; S() : t([this] { f(); }) {} void f() {} };', 'janus::Nursery::spawn'),
     ('thread', 'void f() { std::jthread t([] {}); }', 'janus::Nursery::spawn'),
@@ -113,9 +138,7 @@ MISSING = (
     ('future', 'int f() { std::future<int> a = std::async([] { return 1; }); return a.get(); }', 'janus::Nursery::spawn'),
     ('future', 'void f() { std::packaged_task<int()> t([] { return 1; }); t(); }', 'janus::Nursery::spawn'),
     ('future', 'void f() { std::promise<int> p; p.set_value(1); }', 'janus::Channel'),
-    ('condition_variable', 'void f() { std::condition_variable_any c; int l; c.wait(l, [] { return true; }); }', 'janus_unpark'),
-    ('barrier', 'void f() { std::barrier b(1, []() noexcept {}); b.arrive_and_wait(); }', 'janus::Nursery::await'),
-    ('thread', 'void f() { std::this_thread::sleep_for(std::chrono::seconds(1)); }', 'no timers'),
+    ('semaphore', 'std::counting_semaphore<(1ll << 32)> s(1);', '4,294,967,295'),
 )
 
 
@@ -149,7 +172,7 @@ def standards():
                      text=''.join(f'#include <{name}>\n' for name in names.split()), compiler=compiler)
 
 
-for part in (the_book, containers, call_once, what_is_missing, standards):
+for part in (the_book, containers, call_once, locks, what_is_missing, standards):
     part()
 shutil.rmtree(work, ignore_errors=True)
 tap.end()

@@ -12,8 +12,4 @@ struct __janus_is_available {
   static constexpr bool value = false;
 };
 
-#define __JANUS_NO_LOCKS                                                                                               \
-  "a lock of the kernel would hold the worker with all of its tasks; use a janus::Channel of capacity 1, or build on " \
-  "janus_park and janus_unpark"
 #define __JANUS_NO_THREADS "threads are the runtime's; use janus::Nursery::spawn, and join() of its Task"
-#define __JANUS_NO_WAIT(instead) "a wait of the kernel would hold the worker with all of its tasks; " instead
