@@ -31,6 +31,10 @@ programs = {
     'limiter.c': ('30', '30 calls, 0 too early\n'),
     'retries.c': ('20', '20 requests answered, 30 times silent\n'),
     'cron.c': ('100', 'backup 50\nreport 33\nrotate 20\n'),
+    'philosophers.c': ('50', 'in order: 50 meals each, nobody gave way\ngreedily: 50 meals each, some gave way\n'),
+    'santa.c': ('20', '20 deliveries, 0 groups too large\n'),
+    'buffer.c': ('500', 'the numbers up to 500: 125250 through a buffer, 125250 through a channel\n'),
+    'chameneos.cpp': ('300', '600 creatures in 300 meetings, 0 met themselves\n'),
 }
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # programs_test.py BUILD — the programs, compiled by the installed janus-cc, give the right results with any number of
-# workers.
+# workers, and from several seeds.
 import re
 import sys
 
@@ -53,11 +53,12 @@ for compiler in compilers:
         if not tap.check(f'janus-cc with {compiler} compiles {name} without a word',
                          done.returncode == 0 and not done.stderr + done.stdout, done.stderr + done.stdout):
             continue
-        for workers in (1, 2, 4, 8, 256):
-            done = run([program, size], env=environment(JANUS_WORKERS=workers))
+        for setting in ({'JANUS_WORKERS': workers, **seed} for workers, seed in [(n, {}) for n in (1, 2, 4, 8, 256)] + [
+                (1 + n % 4, {'JANUS_SEED': n}) for n in range(1, 7)]):
+            done = run([program, size], env=environment(**setting))
             ok = done.returncode == 0 and not done.stderr
             ok = ok and (expected is None or done.stdout.decode() == expected)
-            tap.check(f'{name} ({compiler}) is right with {workers} workers', ok,
+            tap.check(f'{name} ({compiler}) is right with {setting}', ok,
                       f'status {done.returncode}\n{done.stdout[-400:].decode()}\n{done.stderr[-800:].decode()}')
         for bad in (['x'], ['0'], ['3x'], [''], ['3', '4']):
             done = run([program, *bad], env=environment())
