@@ -47,10 +47,11 @@ int signal_one(std::uint64_t* word) noexcept {
 }
 
 int signal_all(Task& self, std::uint64_t* word) noexcept {
-  std::uint64_t bits = 0;
-  if (!load_word(word, bits)) return kFaulted;
-  if ((bits & HolderWord::kWaiters) != 0) grant_all(self, word, Queue::kOnly, word);
-  return 0;
+  bool do_wait = false;
+  const int result = release_at_word(
+      word, [](std::uint64_t bits) noexcept { return bits; }, [](std::uint64_t) noexcept { return true; }, do_wait);
+  if (result == 0 && do_wait) grant_all(self, word, Queue::kOnly, word);
+  return result;
 }
 
 }  // namespace janus

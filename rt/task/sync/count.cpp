@@ -15,18 +15,17 @@ constexpr std::uint64_t kIsSet = 2;  // of an event
 }  // namespace
 
 int add_to_group(Task& self, std::uint64_t* word, std::int64_t count) noexcept {
-  bool fits = false, is_over = false;
-  const int result = update_user(word, [&](std::uint64_t bits) noexcept {
+  bool fits = false, do_wait = false;
+  const auto add = [&](std::uint64_t bits) noexcept {
     const auto now = static_cast<std::int64_t>(bits / kUnit);
     fits = count >= -now && count <= kMost - now;
-    if (!fits) return bits;
-    const std::uint64_t after = static_cast<std::uint64_t>(now + count) * kUnit | (bits & HolderWord::kWaiters);
-    is_over = now + count == 0 && (bits & HolderWord::kWaiters) != 0;
-    return after;
-  });
+    return fits ? static_cast<std::uint64_t>(now + count) * kUnit | (bits & HolderWord::kWaiters) : bits;
+  };
+  const auto is_done = [](std::uint64_t bits) noexcept { return bits < kUnit; };
+  const int result = release_at_word(word, add, is_done, do_wait);
   if (result != 0) return result;
   if (!fits) return kErrorState;
-  if (is_over) grant_all(self, word, Queue::kOnly, word);
+  if (do_wait) grant_all(self, word, Queue::kOnly, word);
   return 0;
 }
 
@@ -39,10 +38,9 @@ int await_group(Task& self, std::uint64_t* word) noexcept {
 
 int set_event(Task& self, std::uint64_t* word) noexcept {
   bool do_wait = false;
-  const int result = update_user(word, [&](std::uint64_t bits) noexcept {
-    do_wait = (bits & HolderWord::kWaiters) != 0;
-    return bits | kIsSet;
-  });
+  const auto set = [](std::uint64_t bits) noexcept { return bits | kIsSet; };
+  const int result = release_at_word(
+      word, set, [](std::uint64_t) noexcept { return true; }, do_wait);
   if (result != 0) return result;
   if (do_wait) grant_all(self, word, Queue::kOnly, word);
   return 0;

@@ -236,13 +236,15 @@ int begin_once_call(Task& self, std::uint64_t* word) noexcept {
 int end_once_call(Task& self, std::uint64_t* word) noexcept {
   const std::uint64_t me = holder_bits_of(self);
   int found = 0;
-  const int result = update_user(word, [&](std::uint64_t bits) noexcept {
+  bool do_wait = false;
+  const auto set_done = [&](std::uint64_t bits) noexcept {
     found = (bits & Bits::kHolder) == me ? 0 : kErrorState;
     return found == 0 ? Bits::kDone | (bits & Bits::kWaiters) : bits;
-  });
+  };
+  const auto is_done = [](std::uint64_t bits) noexcept { return (bits & Bits::kDone) != 0; };
+  const int result = release_at_word(word, set_done, is_done, do_wait);
   if (result != 0 || found != 0) return result != 0 ? result : found;
-  std::uint64_t seen = 0;
-  if (load_word(word, seen) && (seen & Bits::kWaiters) != 0) grant_all(self, word, Queue::kOnly, word);
+  if (do_wait) grant_all(self, word, Queue::kOnly, word);
   return 0;
 }
 

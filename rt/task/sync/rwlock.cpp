@@ -18,6 +18,8 @@ constexpr std::uint64_t kIsWritten = 2, kReader = std::uint64_t{1} << 32,
 
 constexpr int kHasToWait = 2;  // a result beside those of the ABI
 
+constexpr auto written_no_more = [](std::uint64_t bits) noexcept { return bits & ~kIsWritten; };
+
 constexpr std::uint64_t kAllTickets = ~std::uint64_t{0};
 
 struct RwLock {
@@ -50,13 +52,11 @@ struct RwLock {
     return access == Access::kRead || arch::store_user(words + 1, me) ? 0 : kFaulted;
   }
 
-  // The calling task or one that has ended writes no more. `do_wait`: whether others wait.
+  // The calling task writes no more. `do_wait`: whether others wait.
   [[nodiscard]] int end_writing(bool& do_wait) const noexcept {
     if (!arch::store_user(words + 1, 0)) return kFaulted;
-    return update_user(words, [&](std::uint64_t bits) noexcept {
-      do_wait = (bits & HolderWord::kWaiters) != 0;
-      return bits & ~kIsWritten;
-    });
+    return release_at_word(
+        words, written_no_more, [](std::uint64_t) noexcept { return true; }, do_wait);
   }
 
   // --- Under the lock of the bucket ---
@@ -83,8 +83,8 @@ struct RwLock {
   void see_to_front(const Runtime& runtime) const noexcept {
     for (;;) {
       SyncWaiter* const first = front();
-      const std::uint64_t who = writer();
       if (first == nullptr) return;
+      const std::uint64_t who = writer();
       if (who == 0 || watch(*first, who) || !release_ended(runtime)) return;
       (void)hand_on(true, kAllTickets, kErrorState);
     }
@@ -93,8 +93,8 @@ struct RwLock {
   // Frees the lock of a writer that has ended. False: it has not.
   [[nodiscard]] bool release_ended(const Runtime& runtime) const noexcept {
     const std::uint64_t who = writer();
-    bool do_wait = false;
-    return who != 0 && has_holder_ended(runtime, who) && end_writing(do_wait) == 0;
+    return who != 0 && has_holder_ended(runtime, who) && arch::store_user(words + 1, 0) &&
+           update_user(words, written_no_more) == 0;
   }
 
   // What a task that comes finds: 0, kErrorState, kHasToWait, kLookAgain, kFaulted or kErrorInvalid. `bits_to_wait`: as for take().
@@ -151,7 +151,7 @@ void hand_on_all(Task& self, RwLock lock, bool readers_first) noexcept {
       if (until == 0) until = bucket.tickets;
       handed = lock.hand_on(readers_first, until, 0);
       lock.see_to_front(*self.nursery->runtime);
-      if (lock.front() == nullptr) clear_waiters(lock.words);
+      if (handed != 0 && lock.front() == nullptr) clear_waiters(lock.words);
     }
     if (handed > free_ones) take_fuel_unchecked(current_worker(), handed - free_ones);
     if (handed < price::kWakesAtOnce) return;
@@ -219,11 +219,12 @@ int unlock_rwlock(Task& self, std::uint64_t* words, Access access) noexcept {
     if (result != 0) return result;
   } else {
     bool is_read = false;
-    const int result = update_user(words, [&](std::uint64_t bits) noexcept {
+    const auto leave = [&](std::uint64_t bits) noexcept {
       is_read = bits >= kReader;
-      do_wait = is_read && bits < 2 * kReader && (bits & HolderWord::kWaiters) != 0;
       return is_read ? bits - kReader : bits;
-    });
+    };
+    const int result = release_at_word(
+        words, leave, [](std::uint64_t bits) noexcept { return bits < kReader; }, do_wait);
     if (result != 0) return result;
     if (!is_read) return kErrorState;
   }

@@ -28,7 +28,7 @@ unsigned hand_out_part(SyncBucket& bucket, std::uint64_t* word, bool& is_done) n
   for (unsigned handed = 0;; ++handed) {
     SyncWaiter* const first = bucket.first(key);
     if (first == nullptr) {
-      clear_waiters(word);
+      if (handed != 0) clear_waiters(word);
       return handed;
     }
     if (handed == price::kWakesAtOnce) {
@@ -70,12 +70,13 @@ int acquire_permit(Task& self, std::uint64_t* word) noexcept {
 
 int release_permits(Task& self, std::uint64_t* word, std::uint32_t permits) noexcept {
   bool fits = false, do_wait = false;
-  const int result = update_user(word, [&](std::uint64_t bits) noexcept {
+  const auto add = [&](std::uint64_t bits) noexcept {
     std::uint64_t after = 0;
     fits = !__builtin_add_overflow(bits, permits * kPermit, &after);
-    do_wait = (bits & HolderWord::kWaiters) != 0;
     return fits ? after : bits;
-  });
+  };
+  const int result = release_at_word(
+      word, add, [](std::uint64_t) noexcept { return true; }, do_wait);
   if (result != 0) return result;
   if (!fits) return kErrorState;
   if (do_wait) hand_out(self, word);

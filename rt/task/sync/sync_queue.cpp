@@ -33,6 +33,13 @@ SyncBucket& sync_bucket_of(const void* object) noexcept {
   return sync_buckets[(address * 0x9e3779b97f4a7c15) >> (64 - kSyncBucketBits)];
 }
 
+bool are_waiting(const void* object) noexcept {
+  SyncBucket& bucket = sync_bucket_of(object);
+  for (const Queue queue : {Queue::kOnly, Queue::kWriters, Queue::kReaders})
+    if (bucket.first(key_of(object, queue)) != nullptr) return true;
+  return false;
+}
+
 SyncWaiter::SyncWaiter(Task& self, const void* object, Queue queue, WaitReason its_reason) noexcept
     : task(self), reason(its_reason) {
   key = key_of(object, queue);
@@ -188,7 +195,7 @@ unsigned grant_part(SyncBucket& bucket, std::uint64_t key, std::uint64_t& until,
     if (waiter == nullptr) break;
     bucket.grant(*waiter, 0);
   }
-  if (bucket.first(key) == nullptr) clear_waiters(word);
+  if (granted != 0 && bucket.first(key) == nullptr) clear_waiters(word);
   return granted;
 }
 

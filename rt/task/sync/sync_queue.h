@@ -15,6 +15,10 @@
 // bucket's lock. So if a task that comes to wait finds it clear, those in the queue wait for an object whose memory serves
 // another one by now: they are sent away (kErrorStale). Who leaves the queue early writes nothing, as the memory may not be
 // the object's any more; the bit is cleared by who finds later that nobody waits.
+//
+// INVARIANT last-touch: who gives back what others wait for touches the object for the last time by the step that gives it
+// back, unless tasks wait; while they do, under the bucket's lock. For who sees that step may destroy the object
+// (release_at_word()). tests/api/sync_reuse_test.cpp
 #pragma once
 
 #include "rt/base/lock_rank.h"
@@ -84,6 +88,8 @@ inline std::uint64_t key_of(const void* object, Queue queue) noexcept {
 }
 // All queues of an object are in one bucket.
 [[nodiscard]] SyncBucket& sync_bucket_of(const void* object) noexcept;
+// In any of its queues. Under the lock of the bucket.
+[[nodiscard]] bool are_waiting(const void* object) noexcept;
 
 // Wakes the waiter to look. Under the lock of the bucket.
 void wake_waiter(SyncWaiter& waiter) noexcept;
@@ -162,11 +168,32 @@ template <typename Change>
   }
 }
 
+// Changes a word to next(bits), for which tasks may wait. `ends(after)`: whether their waits are over then. `do_wait`: if
+// so, whether any wait; if none does, the step clears HolderWord::kWaiters, too. Returns also what update_user() returns.
+template <typename Next, typename Ends>
+[[nodiscard]] int release_at_word(std::uint64_t* word, Next next, Ends ends, bool& do_wait) noexcept {
+  do_wait = false;
+  const int result = update_user(word, [&](std::uint64_t bits) noexcept {
+    const std::uint64_t after = next(bits);
+    do_wait = (bits & HolderWord::kWaiters) != 0 && ends(after);
+    return do_wait ? bits : after;
+  });
+  if (result != 0 || !do_wait) return result;
+  LockGuard guard(sync_bucket_of(word).lock);
+  const bool is_empty = !are_waiting(word);
+  return update_user(word, [&](std::uint64_t bits) noexcept {
+    const std::uint64_t after = next(bits);
+    do_wait = !is_empty && ends(after);
+    return is_empty ? after & ~HolderWord::kWaiters : after;
+  });
+}
+
 // Ends the waits of those in a queue that wait when this is called. In parts of price::kWakesAtOnce, between which others
-// run; the calling task pays 1 op for each but the first. When none is left, clears the bit of `word` (a word with
+// run; the calling task pays 1 op for each but the first. Who ends the last one clears the bit of `word` (a word with
 // HolderWord::kWaiters), unless that is nullptr; memory that is gone is nobody's fault. Called with no lock held.
 void grant_all(Task& self, const void* object, Queue queue, std::uint64_t* word) noexcept;
-// Clears HolderWord::kWaiters. Under the lock of the bucket, once nobody waits.
+// Clears HolderWord::kWaiters. Under the lock of the bucket, once nobody waits: by who has just ended the last wait, or by who
+// may touch the object anyway.
 void clear_waiters(std::uint64_t* word) noexcept;
 
 }  // namespace janus
