@@ -79,22 +79,27 @@ struct RwLock {
     return handed;
   }
 
-  // Lets the first waiter watch the writer. If that has ended, hands the lock on with kErrorState.
-  void see_to_front(const Runtime& runtime) const noexcept {
+  // Lets the first waiter watch the writer, if there is one. If that has ended, hands the lock on with kErrorState. Returns 0, or
+  // an error of update_user().
+  int see_to_front() const noexcept {
     for (;;) {
       SyncWaiter* const first = front();
-      if (first == nullptr) return;
-      const std::uint64_t who = writer();
-      if (who == 0 || watch(*first, who) || !release_ended(runtime)) return;
+      if (first == nullptr) return 0;
+      std::uint64_t who = 0;
+      if (!arch::load_user(words + 1, who)) return kFaulted;
+      if ((who & HolderWord::kHolder) == 0) {
+        unwatch(*first);
+        return 0;
+      }
+      if (watch(*first, who)) return 0;
+      if (const int result = release_ended()) return result;
       (void)hand_on(true, kAllTickets, kErrorState);
     }
   }
 
-  // Frees the lock of a writer that has ended. False: it has not.
-  [[nodiscard]] bool release_ended(const Runtime& runtime) const noexcept {
-    const std::uint64_t who = writer();
-    return who != 0 && has_holder_ended(runtime, who) && arch::store_user(words + 1, 0) &&
-           update_user(words, written_no_more) == 0;
+  // Frees the lock of a writer that has ended.
+  [[nodiscard]] int release_ended() const noexcept {
+    return arch::store_user(words + 1, 0) ? update_user(words, written_no_more) : kFaulted;
   }
 
   // What a task that comes finds: 0, kErrorState, kHasToWait, kLookAgain, kFaulted or kErrorInvalid. `bits_to_wait`: as for take().
@@ -102,8 +107,9 @@ struct RwLock {
                          std::uint64_t bits_to_wait) const noexcept {
     for (const Queue queue : {Queue::kWriters, Queue::kReaders})
       if (!bucket().send_stale_away(key_of(words, queue), words)) return kLookAgain;
-    const bool has_ended = release_ended(runtime);
-    if (has_ended && hand_on(true, kAllTickets, kErrorState) != 0) see_to_front(runtime);
+    const std::uint64_t who = writer();
+    const bool has_ended = who != 0 && has_holder_ended(runtime, who) && release_ended() == 0;
+    if (has_ended && hand_on(true, kAllTickets, kErrorState) != 0) (void)see_to_front();
     const bool must_queue = access == Access::kRead && front() != nullptr;
     const int found = take(access, me, must_queue ? HolderWord::kWaiters : 0, bits_to_wait);
     return found == 0 && has_ended ? kErrorState : found;
@@ -120,15 +126,22 @@ struct AwaitedAccess : AwaitedSync {
       : AwaitedSync(lock.bucket(), its_waiter), its(lock), access(its_access) {}
 
   bool is_over() noexcept {
-    const Runtime& runtime = *waiter.task.nursery->runtime;
-    if (!waiter.is_queued && !waiter.is_granted) {
-      found = its.come(runtime, access, waiter.holder_bits, HolderWord::kWaiters);
-      if (found != kHasToWait) return true;
-      bucket.enter(waiter);
+    if (!waiter.is_granted) {
+      if (!waiter.is_queued) {
+        found = its.come(*waiter.task.nursery->runtime, access, waiter.holder_bits, HolderWord::kWaiters);
+        if (found != kHasToWait) return true;
+        bucket.enter(waiter);
+      }
+      if (waiter.watched != nullptr && janus::is_over(waiter.watch))
+        unwatch(waiter);  // or unlock() wakes it again and again
+      const int result = its.front() == &waiter ? its.see_to_front() : 0;
+      if (!waiter.is_granted) {
+        if (result != 0) found = result;
+        return result != 0;
+      }
     }
-    if (!waiter.is_granted && its.front() == &waiter) its.see_to_front(runtime);
-    if (waiter.is_granted) found = waiter.answer;
-    return waiter.is_granted;
+    found = waiter.answer;
+    return true;
   }
 
   // Those whom this waiter has stopped go on.
@@ -136,7 +149,7 @@ struct AwaitedAccess : AwaitedSync {
     if (!waiter.is_queued) return;
     bucket.leave(waiter);
     is_more_to_do = its.hand_on(false, kAllTickets, 0) == price::kWakesAtOnce;
-    its.see_to_front(*waiter.task.nursery->runtime);
+    (void)its.see_to_front();
   }
 };
 
@@ -150,7 +163,7 @@ void hand_on_all(Task& self, RwLock lock, bool readers_first) noexcept {
       LockGuard guard(bucket.lock);
       if (until == 0) until = bucket.tickets;
       handed = lock.hand_on(readers_first, until, 0);
-      lock.see_to_front(*self.nursery->runtime);
+      (void)lock.see_to_front();
       if (handed != 0 && lock.front() == nullptr) clear_waiters(lock.words);
     }
     if (handed > free_ones) take_fuel_unchecked(current_worker(), handed - free_ones);
