@@ -18,7 +18,7 @@ int wait_for_signal(janus_cond* cond, janus_mutex* mutex, bool& has_released) no
 int lock_again(janus_mutex* mutex, int answer) noexcept {
   const Caller me = enter_free();
   const int locked = taken(mutex, relock_mutex(*me.task, words_of(mutex)));
-  return locked == 0 || (locked == kErrorState && answer != 0) ? answer : answer_of(locked);
+  return locked == 0 || (locked == kErrorState && answer == kCancelledCode) ? answer : answer_of(locked);
 }
 
 int begin_once(janus_once* once, void (*fn)(void*)) noexcept {

@@ -543,6 +543,44 @@ TEST(cond, a_wait_comes_back_to_a_mutex_whose_holder_has_ended) {
   });
 }
 
+TEST(cond, a_wait_whose_time_has_passed_tells_of_the_end_of_the_holder_and_a_cancelled_one_of_the_cancel) {
+  on_any_workers([] {
+    janus_mutex mutex = {};
+    janus_cond cond = {};
+    bool is_held = false;
+    auto waits = [&](int expected, std::uint64_t until) {
+      CHECK_EQ(janus_mutex_lock(&mutex), 0);
+      CHECK_EQ(janus_cond_wait_until(&cond, &mutex, until), expected);
+      CHECK_EQ(janus_mutex_heal(&mutex), 0);
+      CHECK_EQ(janus_mutex_unlock(&mutex), 0);
+      return expected;
+    };
+    auto times_out = [&] { (void)waits(JANUS_E_STATE, soon()); };
+    auto is_cancelled = [&] { return waits(JANUS_CANCELLED, late()); };
+    auto holds = [&] {
+      CHECK_EQ(janus_mutex_lock(&mutex), 0);
+      is_held = true;
+      CHECK_EQ(janus_sleep_ns(3 * kMs), 0);
+    };
+    Scope one;
+    CHECK(blocks(one.go(times_out)));
+    Scope holder;
+    holder.go(holds);
+    CHECK_EQ(holder.end(), 0);
+    CHECK_EQ(one.end(), 0);
+
+    is_held = false;
+    Scope other, again;
+    CHECK(blocks(other.go(is_cancelled)));
+    again.go(holds);
+    CHECK(eventually([&] { return std::atomic_ref(is_held).load(); }));
+    other.cancel();
+    CHECK_EQ(again.end(), 0);
+    other.end();
+    CHECK_EQ(mutex.word, 0u);
+  });
+}
+
 // --- Once ---
 
 TEST(once_call, one_task_calls_it_and_the_others_wait) {

@@ -75,7 +75,7 @@ typedef struct janus_cond {
 // Unlocks the mutex, waits for a signal, and locks it again. A signal sent by a task that had the mutex after the caller
 // is not missed. Check the condition in a loop. Whatever it returns, the caller holds the mutex as before; for that it
 // waits on even if it was told to end or its time has passed. JANUS_E_STATE: the caller does not hold the mutex, and
-// nothing has happened; or, holding it, as for janus_mutex_lock [task].
+// nothing has happened; or, holding it, as for janus_mutex_lock, also where the time has passed [task].
 int janus_cond_wait(janus_cond* cond, janus_mutex* mutex);
 int janus_cond_wait_until(janus_cond* cond, janus_mutex* mutex, uint64_t deadline_ns);
 // Ends the wait of one task, if any waits [task].

@@ -86,7 +86,7 @@ struct RwLock {
       SyncWaiter* const first = front();
       if (first == nullptr) return 0;
       std::uint64_t who = 0;
-      if (!arch::load_user(words + 1, who)) return kFaulted;
+      if (!load_word(words + 1, who)) return kFaulted;
       if ((who & HolderWord::kHolder) == 0) {
         unwatch(*first);
         return 0;
@@ -149,7 +149,8 @@ struct AwaitedAccess : AwaitedSync {
     if (!waiter.is_queued) return;
     bucket.leave(waiter);
     is_more_to_do = its.hand_on(false, kAllTickets, 0) == price::kWakesAtOnce;
-    (void)its.see_to_front();
+    SyncWaiter* const next = its.front();
+    if (its.see_to_front() != 0 && its.front() == next && next != nullptr) wake_waiter(*next);  // it finds the same
   }
 };
 
