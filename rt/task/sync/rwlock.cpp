@@ -132,8 +132,6 @@ struct AwaitedAccess : AwaitedSync {
         if (found != kHasToWait) return true;
         bucket.enter(waiter);
       }
-      if (waiter.watched != nullptr && janus::is_over(waiter.watch))
-        unwatch(waiter);  // or unlock() wakes it again and again
       const int result = its.front() == &waiter ? its.see_to_front() : 0;
       if (!waiter.is_granted) {
         if (result != 0) found = result;

@@ -124,7 +124,12 @@ struct AwaitedSync : Awaited {
 
   AwaitedSync(SyncBucket& its_bucket, SyncWaiter& its_waiter) noexcept : bucket(its_bucket), waiter(its_waiter) {}
   WaitReason reason() const noexcept { return waiter.reason; }
-  void lock() const noexcept { bucket.lock.lock(); }
+  // A holder that has ended is not watched any more, whatever the waiter makes of that: unlock() would wake it again and
+  // again, and no op is spent on that.
+  void lock() const noexcept {
+    bucket.lock.lock();
+    if (waiter.watched != nullptr && is_over(waiter.watch)) unwatch(waiter);
+  }
   // Also called on the next stack, once the state says that the task waits: the holder that the waiter watches may have
   // ended without seeing the state.
   void unlock() const noexcept {
