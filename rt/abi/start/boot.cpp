@@ -167,6 +167,10 @@ extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   if ((config.flags & JANUS_RT_NO_SIGNALS) == 0) platform::on_terminate(terminate);
   std::int64_t result = 0;
   if (!run_root_here(*runtime, run_main, nullptr, kRootStackClass, result)) refuse(kNothingToRunOn);
+  if (!program.returned && result == JANUS_CANCELLED) {  // janus_end_as_cancelled()
+    program.value = result;
+    program.returned = true;
+  }
   const int status = status_of(*runtime, result);
   if (options.prints_stats) print_statistics(*runtime);
   if (!program.returned) platform::abort();

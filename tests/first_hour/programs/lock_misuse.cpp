@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lock_misuse.cpp CASE: what the C++ library's locks cannot give ends the task as a panic that says why.
+// lock_misuse.cpp CASE: what the C++ library's locks cannot give ends the task as a panic that says why, and a signal that ends the
+// program ends main's wait.
 #include <janus/rt.hpp>
 
 #include <barrier>
@@ -55,6 +56,11 @@ int main(int, char** argv) {
   if (is("semaphore-negative")) std::counting_semaphore<>(1).release(-1);
   if (is("semaphore-first")) std::counting_semaphore<5>(6).acquire();
   if (is("latch")) std::latch(1).count_down(2);
+  if (is("terminated")) {
+    constexpr long kGetpid = 39, kKill = 62, kSigterm = 15;
+    (void)janus_syscall(kKill, janus_syscall(kGetpid), kSigterm);
+    std::latch(1).wait();
+  }
   if (is("barrier")) (void)std::barrier<>(1).arrive(2);
   return 9;
 }
