@@ -15,6 +15,8 @@
 #include <cstddef>
 #include <cstdint>
 
+// NOLINTBEGIN(readability-identifier-naming): a program's macros must not meet the names of a header of the C++ library
+
 namespace __janus {
 
 // Locks and unlocks an object. The try forms: false if the lock is not had, whatever the reason is.
@@ -117,3 +119,5 @@ class Timed : public _Base {
 };
 
 }  // namespace __janus
+
+// NOLINTEND(readability-identifier-naming)
