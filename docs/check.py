@@ -103,7 +103,8 @@ operations = {'`janus_context_switch`, one way': 'switch', '`janus_yield_check(1
               '`janus_yield`, to another task': 'yield', '`janus_nursery_spawn`': 'spawn', 'taking a child, running it, its end': 'run',
               '`janus_nursery_create`, `janus_nursery_await_all`, no child': 'nursery', 'the same with one child: a fork-join step': 'scope_of_one', '`janus_fork_join` of two empty functions': 'fork',
               '`janus_channel_send` into a buffer with room': 'send', '`janus_channel_recv` from a buffer': 'recv',
-              'this send, this receive by a task in a cage': 'caged_send caged_recv', 'the same by a task in a cage': 'caged_alloc',
+              'an element of 16 in one `janus_channel_send_many`, `janus_channel_recv_many`': 'send_many recv_many',
+              'a single send, a single receive by a task in a cage': 'caged_send caged_recv', 'the same by a task in a cage': 'caged_alloc',
               '`janus_realloc` of 64 bytes to 500, or back; in a cage': 'realloc caged_realloc',
               'a word there and back over two rendezvous channels': 'round_trip', '`janus_alloc(64)`, `janus_free`': 'alloc',
               "the deque's push, pop": 'push pop', "the deque's steal, without the heavy fence itself": 'steal'}

@@ -9,7 +9,7 @@
 
 namespace janus::lower {
 
-constexpr std::array<std::string_view, 121> kRuntimeNames = {
+constexpr std::array<std::string_view, 123> kRuntimeNames = {
     "janus_alloc",
     "janus_alloc_aligned",
     "janus_barrier_init",
@@ -26,10 +26,12 @@ constexpr std::array<std::string_view, 121> kRuntimeNames = {
     "janus_channel_close",
     "janus_channel_create",
     "janus_channel_recv",
+    "janus_channel_recv_many",
     "janus_channel_recv_until",
     "janus_channel_release",
     "janus_channel_retain",
     "janus_channel_send",
+    "janus_channel_send_many",
     "janus_channel_send_until",
     "janus_channel_try_recv",
     "janus_channel_try_send",

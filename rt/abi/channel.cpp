@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/channel.cpp — channels. docs/decisions/0328
-#include <type_traits>
-
 #include "rt/abi/channel_calls.h"
 #include "rt/abi/entry/entry.h"
 #include "rt/abi/general_calls.h"
-#include "rt/base/order_hooks.h"
 #include "rt/task/account/charge.h"
 #include "rt/task/channels/channel_life.h"
 #include "rt/task/channels/transfer.h"
@@ -34,8 +31,6 @@ OrError<Channel*> find_channel(const Caller& me, const janus_channel* named) noe
   return channel;
 }
 
-namespace {
-
 // As find_channel(), but refuses what is no handle.
 OrError<Channel*> check_channel(const Caller& me, const janus_channel* named) noexcept {
   const OrError<Channel*> found = find_channel(me, named);
@@ -43,6 +38,8 @@ OrError<Channel*> check_channel(const Caller& me, const janus_channel* named) no
     return refuse_handle(me, "channel", word_of(named));
   return found;
 }
+
+namespace {
 
 // Adds to an error of check_channel() the reason that janus_last_error_text shows.
 [[gnu::cold]] int with_channel_named(int error) noexcept {
@@ -62,6 +59,21 @@ int pay_for_transfer(Caller& me, std::size_t bytes, bool may_wait) noexcept {
   return may_wait && sees_cancel(*me.task) ? JANUS_CANCELLED : 0;
 }
 
+// Paying may take long, so the channel may have ended meanwhile, and is looked up again.
+OrError<Channel*> find_and_pay(Caller& me, const janus_channel* named, const void* element, bool may_wait) noexcept {
+  OrError<Channel*> found = check_channel(me, named);
+  if (!found) return found;
+  const int answer = pay_for_transfer(me, found.value->element_bytes, may_wait);
+  if (answer != 0) return Failed{answer};
+  found = check_channel(me, named);
+  if (!found) return found;
+  Channel* const channel = found.value;
+  if (element == nullptr && channel->element_bytes != 0) return Failed{JANUS_E_INVALID};
+  if (me.worker != nullptr && me.worker->runtime == channel->runtime)
+    me.worker->channels_found.keep(word_of(named), channel);
+  return channel;
+}
+
 namespace {
 
 // As pay_for_transfer(), with the op of the call. False: the account has too little, and nothing has changed. Precondition:
@@ -78,45 +90,22 @@ bool pay_fast(Worker& worker, const Task& task) noexcept {
 template <typename Element>
 using Transfer = int (*)(Worker*, Task*, Channel&, Element, std::uint32_t) noexcept;
 
-// A send happens before the receive of its element, and a receive before the send that gets its room.
-template <typename Element>
-void order_before(const Channel& channel, Element element) noexcept {
-  constexpr bool kSends = std::is_same_v<Element, const void*>;
-  if constexpr (kSends) order_hooks::reads(element, channel.element_bytes);
-  order_hooks::release(kSends ? &channel : order_hooks::second(&channel));
-}
-template <typename Element>
-void order_after(const Channel* channel, Element element, std::size_t bytes, int result) noexcept {
-  constexpr bool kSends = std::is_same_v<Element, const void*>;
-  if (result == 0 || result == JANUS_E_CLOSED) order_hooks::acquire(kSends ? order_hooks::second(channel) : channel);
-  if constexpr (!kSends)
-    if (result == 0) order_hooks::writes(element, bytes);
-}
-
 // Called after the entry. `waiter`: the task that waits if the channel is not ready; nullptr: returns an error instead.
-// Paying may take long, so the channel may have ended meanwhile, and is looked up again.
 template <typename Element>
 int transfer(Caller me, Task* waiter, janus_channel* named, Element element,
              Transfer<Element> send_or_receive) noexcept {
-  OrError<Channel*> found = check_channel(me, named);
-  if (!found) return found.error;
-  const int answer = pay_for_transfer(me, found.value->element_bytes, waiter != nullptr);
-  if (answer != 0) return answer;
-  found = check_channel(me, named);
+  const OrError<Channel*> found = find_and_pay(me, named, element, waiter != nullptr);
   if (!found) return found.error;
   Channel* const channel = found.value;
-  if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
-  if (me.worker != nullptr && me.worker->runtime == channel->runtime)
-    me.worker->channels_found.keep(word_of(named), channel);
   const auto go = [&]() noexcept {
     return send_or_receive(worker_in(*channel->runtime, me), waiter, *channel, element,
                            secret_of_handle(word_of(named)));
   };
   if constexpr (!kTasksAreWatched) return go();
   const std::size_t bytes = channel->element_bytes;
-  order_before(*channel, element);
+  order_before(*channel, element, bytes);
   const int result = go();
-  order_after(channel, element, bytes, result);
+  order_after(channel, element, result == 0 ? bytes : 0, result);
   return result;
 }
 

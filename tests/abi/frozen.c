@@ -318,6 +318,8 @@ int janus_channel_send(janus_channel* channel, const void* element);
 int janus_channel_recv(janus_channel* channel, void* element);
 int janus_channel_send_until(janus_channel* channel, const void* element, uint64_t deadline_ns);
 int janus_channel_recv_until(janus_channel* channel, void* element, uint64_t deadline_ns);
+int janus_channel_send_many(janus_channel* channel, const void* elements, size_t n);
+int janus_channel_recv_many(janus_channel* channel, void* elements, size_t n);
 int janus_channel_try_send(janus_channel* channel, const void* element);
 int janus_channel_try_recv(janus_channel* channel, void* element);
 int janus_channel_close(janus_channel* channel);

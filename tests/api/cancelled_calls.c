@@ -93,6 +93,14 @@ static int64_t channel_send_until(void) {
 static int64_t channel_recv_until(void) {
   return janus_channel_recv_until(channel, &word, UINT64_MAX);
 }
+static int64_t channel_send_many(void) {
+  const int sent = janus_channel_send_many(channel, &word, 1);
+  return sent == 1 ? 0 : sent;
+}
+static int64_t channel_recv_many(void) {
+  const int received = janus_channel_recv_many(channel, &word, 1);
+  return received == 1 ? 0 : received;
+}
 static int64_t channel_release(void) {
   janus_channel_retain(channel);
   janus_channel_release(channel);
@@ -565,10 +573,12 @@ static const call calls[] = {
     {"janus_channel_create", channel_create},
     {"janus_channel_send_until", channel_send_until},
     {"janus_channel_recv", channel_recv},
+    {"janus_channel_recv_many", channel_recv_many},
     {"janus_channel_recv_until", channel_recv_until},
     {"janus_channel_release", channel_release},
     {"janus_channel_retain", channel_retain},
     {"janus_channel_send", channel_send},
+    {"janus_channel_send_many", channel_send_many},
     {"janus_channel_try_recv", channel_try_recv},
     {"janus_channel_try_send", channel_try_send},
     {"janus_entropy", entropy},

@@ -36,6 +36,10 @@ int turns_during(Deed deed) {
   return turns;
 }
 
+void wait_until_blocked(janus_task task) {
+  while (janus_task_state(task) != JANUS_TASK_BLOCKED) janus_yield();
+}
+
 TEST(price, freeing_a_large_block_gives_way) {
   const int turns = turns_during([](bool& is_under_way) {
     void* const block = janus_alloc(64 << 20);
@@ -216,6 +220,72 @@ TEST(price, a_message_is_paid_by_the_4_KiB) {
       janus_channel_release(channel);
     }
   });
+}
+
+TEST(price, many_messages_are_paid_by_the_4_KiB_and_by_the_task_served) {
+  static std::uint8_t elements[1 << 20];
+  in_a_cage_that_counts([](auto cost_of) {
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{8}, std::size_t{1500}, std::size_t{8192}}) {
+      janus_channel* const channel = janus_channel_create(bytes, 16);
+      const std::uint32_t left = janus_budget_get_current().channel_ops;
+      for (const std::size_t n : {1, 2, 16}) {
+        const auto price = static_cast<std::uint32_t>(1 + n * bytes / 4096);
+        CHECK_EQ(cost_of([&] { CHECK_EQ(janus_channel_send_many(channel, elements, n), static_cast<int>(n)); }), price);
+        CHECK_EQ(cost_of([&] { CHECK_EQ(janus_channel_recv_many(channel, elements, n), static_cast<int>(n)); }), price);
+      }
+      CHECK_EQ(cost_of([&] { CHECK_EQ(janus_channel_send_many(channel, elements, 0), 0); }), 1);
+      CHECK_EQ(janus_budget_get_current().channel_ops, left);  // all that there is: not counted
+      janus_channel_release(channel);
+    }
+    constexpr int kTasks = 5;
+    janus_channel* const channel = janus_channel_create(8, 0);
+    auto receiver = [&] { return janus_channel_recv(channel, elements); };
+    auto sender = [&] { return janus_channel_send(channel, elements); };
+    Scope scope;
+    for (int i = 0; i < kTasks; ++i) scope.go(receiver);
+    for (int i = 0; i < kTasks; ++i) janus_yield();
+    CHECK_EQ(cost_of([&] { CHECK_EQ(janus_channel_send_many(channel, elements, 16), kTasks); }), kTasks);
+    for (int i = 0; i < kTasks; ++i) scope.go(sender);
+    for (int i = 0; i < kTasks; ++i) janus_yield();
+    CHECK_EQ(cost_of([&] { CHECK_EQ(janus_channel_recv_many(channel, elements + 8, 16), kTasks); }), kTasks);
+    CHECK_EQ(scope.end(), 0);
+    janus_channel_release(channel);
+  });
+}
+
+TEST(price, many_messages_let_others_in_every_64_KiB) {
+  const int turns = turns_during([](bool& is_under_way) {
+    constexpr std::size_t kElements = 32 * 65536 / 8;
+    janus_channel* const channel = janus_channel_create(8, kElements);
+    void* const elements = janus_alloc(kElements * 8);
+    is_under_way = true;
+    CHECK_EQ(janus_channel_send_many(channel, elements, kElements), static_cast<int>(kElements));
+    CHECK_EQ(janus_channel_recv_many(channel, elements, kElements), static_cast<int>(kElements));
+    is_under_way = false;
+    janus_free(elements);
+    janus_channel_release(channel);
+  });
+  CHECK_GE(turns, 2 * 31);
+}
+
+TEST(price, many_waiting_tasks_are_served_in_parts) {
+  const int turns = turns_during([](bool& is_under_way) {
+    constexpr int kTasks = 1000;
+    static long words[kTasks];
+    janus_channel* const channel = janus_channel_create(8, 0);
+    auto sender = [&] {
+      const long word = 1;
+      return janus_channel_send(channel, &word);
+    };
+    Scope scope;
+    for (int i = 0; i < kTasks; ++i) wait_until_blocked(scope.go(sender));
+    is_under_way = true;
+    CHECK_EQ(janus_channel_recv_many(channel, words, kTasks), kTasks);
+    is_under_way = false;
+    CHECK_EQ(scope.end(), 0);
+    janus_channel_release(channel);
+  });
+  CHECK_GE(turns, 3);
 }
 
 TEST(price, a_large_block_has_its_price_by_whichever_call_it_comes) {

@@ -532,6 +532,8 @@ TEST(tasks, a_thread_outside_is_no_task) {
   CHECK_EQ(janus_channel_recv(channel, &value), JANUS_E_NO_TASK);
   CHECK_EQ(janus_channel_send_until(channel, &value, 1), JANUS_E_NO_TASK);
   CHECK_EQ(janus_channel_recv_until(channel, &value, 1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_channel_send_many(channel, &value, 1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_channel_recv_many(channel, &value, 1), JANUS_E_NO_TASK);
   CHECK_EQ(janus_select(nullptr, 0, -1), JANUS_E_NO_TASK);
   CHECK_EQ(janus_select_until(nullptr, 0, 1), JANUS_E_NO_TASK);
   CHECK_EQ(janus_syscall(39), JANUS_E_NO_TASK);

@@ -26,6 +26,8 @@ OPERATIONS = {
     "loop_check": "JANUS_LOOP_CHECK",
     "send": "janus_channel_send into a buffer with room",
     "recv": "janus_channel_recv from a buffer",
+    "send_many": "as send, in janus_channel_send_many of 16",
+    "recv_many": "as recv, in janus_channel_recv_many of 16",
     "round_trip": "a word there and back over two rendezvous channels",
     "alloc": "janus_alloc(64) and janus_free",
     "alloc_large": "janus_alloc(100000) and janus_free",

@@ -125,6 +125,8 @@ const Price prices[] = {
     {"janus_channel_recv", [] { janus_channel_recv(channel, element); }},
     {"janus_channel_send_until", [] { janus_channel_send_until(channel, element, 1); }},
     {"janus_channel_recv_until", [] { janus_channel_recv_until(channel, element, 1); }},
+    {"janus_channel_send_many", [] { janus_channel_send_many(channel, element, 1); }},
+    {"janus_channel_recv_many", [] { janus_channel_recv_many(channel, element, 1); }},
     {"janus_channel_try_send", [] { janus_channel_try_send(channel, element); }},
     {"janus_channel_try_recv", [] { janus_channel_try_recv(channel, element); }},
     {"janus_mutex_lock", [] { janus_mutex_lock(&mutexes[turn]); }},

@@ -172,6 +172,72 @@ TEST(channel_memory, a_caller_with_a_bad_pointer_takes_no_message_and_leaves_non
   }
 }
 
+// Of several elements in one call, those in bad memory stay where they are, as do those of the same run.
+TEST(channel_memory, a_caller_with_bad_memory_for_many_takes_no_message_and_leaves_none) {
+  for (const unsigned workers : kWorkerCounts) {
+    run_both_ways(workers, [] {
+      for (const std::uint32_t bytes : {1u, 8u, 24u}) {
+        janus_channel* const channel = janus_channel_create(bytes, 4);
+        unsigned char word[24] = {}, got[4 * 24] = {};
+        for (const Bad kind : kUnreadable) {
+          void* const bad = BadMemory::pointer(kind, 3 * bytes);
+          CHECK(panics([&] { return janus_channel_send_many(channel, bad, 3); }));
+          CHECK_EQ(janus_channel_try_recv(channel, got), JANUS_E_WOULD_BLOCK);
+        }
+        for (word[0] = 1; word[0] <= 3; ++word[0]) CHECK_EQ(janus_channel_send(channel, word), 0);
+        for (const Bad kind : kUnwritable) {
+          void* const bad = BadMemory::pointer(kind, 3 * bytes);
+          CHECK(panics([&] { return janus_channel_recv_many(channel, bad, 3); }));
+        }
+        CHECK_EQ(janus_channel_recv_many(channel, got, 4), 3);
+        for (unsigned i = 0; i < 3; ++i) CHECK_EQ(got[i * bytes], i + 1);
+        CHECK_EQ(janus_channel_try_recv(channel, got), JANUS_E_WOULD_BLOCK);
+        janus_channel_release(channel);
+      }
+    });
+  }
+}
+
+// A waiting task with good memory, one with bad, and one with good.
+TEST(channel_memory, one_call_for_many_passes_bad_waiters_and_pays_for_what_it_moves) {
+  for (const unsigned workers : kWorkerCounts) {
+    run_both_ways(workers, [] {
+      janus_budget budget = budget_of(1'000'000);
+      budget.channel_ops = 100;
+      for (const bool sends : {true, false}) {
+        for (const int goods : {1, 2}) {
+          janus_channel* const channel = janus_channel_create(8, 0);
+          auto wait_at = [&](void* data) {
+            return sends ? janus_channel_recv(channel, data) : janus_channel_send(channel, data);
+          };
+          auto good = [&] {
+            long word = 5;
+            return wait_at(&word);
+          };
+          auto bad = [&] { return wait_at(BadMemory::pointer(Bad::kGuarded, 8)); };
+          auto caller = [&] {
+            long words[4] = {1, 2, 3, 4};
+            const int moved =
+                sends ? janus_channel_send_many(channel, words, 4) : janus_channel_recv_many(channel, words, 4);
+            CHECK_EQ(moved, goods);
+            CHECK_EQ(janus_budget_get_current().channel_ops, 100 - goods);
+          };
+          Scope scope(JANUS_ON_ERROR_COLLECT), cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_DENY, budget);
+          CHECK(stops(scope.go(good)));
+          CHECK(stops(scope.go(bad)));
+          if (goods == 2) CHECK(stops(scope.go(good)));
+          cage.go(caller);
+          CHECK_EQ(cage.end(), 0);
+          janus_result result = {};
+          CHECK_EQ(scope.end(&result), JANUS_PANIC);
+          CHECK_EQ(result.errors, 1);
+          janus_channel_release(channel);
+        }
+      }
+    });
+  }
+}
+
 // The channel's lock is owned by the worker by then, so in a freestanding program the fast paths are taken.
 TEST(channel_memory, a_bad_pointer_under_a_lock_that_the_worker_owns_panics_the_caller) {
   run_both_ways(1, [] {

@@ -9,6 +9,7 @@
 #include "rt/task/channels/channel_wait.h"
 #include "rt/task/channels/element.h"
 #include "rt/task/channels/own_case.h"
+#include "rt/task/channels/serve.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/block.h"
@@ -24,6 +25,42 @@ using Hold = BiasedLock::Hold;
 
 template <Direction kDirection, Path kPath>
 int transfer(Worker* worker, Task* self, Channel& channel, void* data, std::uint32_t secret) noexcept;
+
+// The caller is not on a worker of the channel's runtime: from now on neither that runtime nor the caller's can exclude
+// that a thread outside it will wake its tasks (deadlock.cpp). Called before the channel is accessed, since this access
+// may be the only one.
+[[gnu::noinline, gnu::cold]] void note_stranger(Channel& channel, Task* self) noexcept {
+  channel.runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
+  if (self != nullptr) self->nursery->runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+bool lock_alive(Channel& channel, Worker* worker, Task* self, std::uint32_t secret, Hold& hold) noexcept {
+  LockOwner* const owner = owner_in(channel, worker);
+  if (owner == nullptr) [[unlikely]]
+    note_stranger(channel, self);
+  hold = channel.lock.lock(owner);
+  if (channel.is_alive(secret)) [[likely]]
+    return true;
+  channel.lock.unlock_for_good(owner, hold);  // this call may have made the worker its owner
+  return false;
+}
+
+std::size_t refill(Worker* worker, Channel& channel, BadWaits& drops) noexcept {
+  const auto copy = [&channel](const void* data) noexcept {
+    return copy_element<Path::kGeneral>(channel, free_slot<Path::kGeneral>(channel), data);
+  };
+  std::size_t served = 0;
+  while (channel.count != channel.capacity &&
+         serve_first<Direction::kSend>(worker, channel, drops, copy) == Served::kOne) {
+    ++channel.count;
+    ++served;
+  }
+  return served;
+}
+
+namespace {
 
 // The secret of a channel whose lock is held, for use after the lock is released.
 std::uint32_t secret_of(const Channel& channel) noexcept {
@@ -257,25 +294,10 @@ template <Path kPath>
   return finish<kPath>(worker, channel, hold);
 }
 
-// Fills the room in the buffer with the elements of the senders that have waited longest.
-void refill(Worker* worker, Channel& channel) noexcept {
-  using enum ChannelWait::Status;
+// refill() for a hold of the lock in which nobody else is dropped.
+void refill_alone(Worker* worker, Channel& channel) noexcept {
   BadWaits drops(worker);
-  while (ChannelWait* const sender = channel.count != channel.capacity ? channel.senders.front() : nullptr) {
-    Claim claim(nullptr, selection_of(*sender));
-    const bool is_stale = !claim.is_theirs_open();
-    const bool is_bad = !is_stale && copy_element<Path::kGeneral>(channel, free_slot<Path::kGeneral>(channel),
-                                                                  sender->data) != UserCopy::kDone;
-    if (!is_stale) claim.take_theirs(case_of(*sender));
-    claim.release();
-    if (is_stale || is_bad) {
-      drops.drop(channel, Direction::kSend, *sender, is_bad ? kBadMemory : kStale);
-      continue;
-    }
-    ++channel.count;
-    (void)channel.senders.pop_front();
-    complete_wait(worker, *sender, kServed);
-  }
+  (void)refill(worker, channel, drops);
 }
 
 // Receives from the buffer before waiting senders. A closed channel still gives its buffered elements.
@@ -297,7 +319,7 @@ template <Path kPath>
     channel.first = next;
     --channel.count;
     if constexpr (kPath == Path::kGeneral) {
-      if (!channel.senders.is_empty()) refill(worker, channel);
+      if (!channel.senders.is_empty()) refill_alone(worker, channel);
     }
     return finish<kPath>(worker, channel, hold);
   }
@@ -307,14 +329,6 @@ template <Path kPath>
   if (channel.state == ChannelState::kClosed) [[unlikely]]
     return refuse_closed<Direction::kReceive, kPath>(worker, self, channel, data, mine, hold);
   return wait_or_refuse<Direction::kReceive, kPath>(worker, self, channel, data, mine, hold);
-}
-
-// The caller is not on a worker of the channel's runtime: from now on neither that runtime nor the caller's can exclude
-// that a thread outside it will wake its tasks (deadlock.cpp). Called before the channel is accessed, since this access
-// may be the only one.
-[[gnu::noinline, gnu::cold]] void note_stranger(Channel& channel, Task* self) noexcept {
-  channel.runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
-  if (self != nullptr) self->nursery->runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
 }
 
 template <Direction kDirection, Path kPath>
@@ -331,14 +345,10 @@ template <Direction kDirection>
 int transfer_in_general(Worker* worker, Task* self, Channel& channel, void* data, std::uint32_t secret,
                         bool looks_again) noexcept {
   const Runtime& runtime = *channel.runtime;
-  if (owner_in(channel, worker) == nullptr) [[unlikely]]
-    note_stranger(channel, self);
   for (;;) {
-    const Hold hold = channel.lock.lock(owner_in(channel, worker));
-    if (!channel.is_alive(secret)) [[unlikely]] {
-      channel.lock.unlock_for_good(owner_in(channel, worker), hold);  // this call may have made the worker its owner
+    Hold hold;
+    if (!lock_alive(channel, worker, self, secret, hold)) [[unlikely]]
       return looks_again ? kErrorClosed : kErrorStale;
-    }
     const std::size_t bytes = channel.element_bytes;
     const int result = looks_again && !is_own_there<kDirection>(channel, data)
                            ? leave(worker, channel, hold, kOwnIsBad)
@@ -391,14 +401,9 @@ template <Direction kDirection>
 int take_or_queue(SelectWait& wait) noexcept {
   Channel& channel = *wait.channel;
   Worker* const worker = worker_of(*channel.runtime);
-  LockOwner* const owner = owner_in(channel, worker);
-  if (owner == nullptr) [[unlikely]]
-    note_stranger(channel, wait.task);
-  const Hold hold = channel.lock.lock(owner);
-  if (!channel.is_alive(wait.secret)) [[unlikely]] {
-    channel.lock.unlock_for_good(owner, hold);
+  Hold hold;
+  if (!lock_alive(channel, worker, wait.task, wait.secret, hold)) [[unlikely]]
     return take_alone(&wait) ? kErrorStale : kIsTaken;
-  }
   return transfer_held<kDirection, Path::kGeneral>(worker, nullptr, channel, wait.data, &wait, hold);
 }
 template int take_or_queue<Direction::kSend>(SelectWait&) noexcept;

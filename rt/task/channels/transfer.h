@@ -31,6 +31,15 @@ inline constexpr int kOwnIsBad = 4;  // the memory at `data` cannot be accessed;
 template <Direction kDirection>
 int take_or_queue(SelectWait& wait) noexcept;
 
+// --- For transfers of many ---
+
+// Locks the channel's lock for a transfer; `self` nullptr: by a thread outside tasks, or one that does not wait. False: the
+// channel has ended, and the lock is not held.
+[[nodiscard]] bool lock_alive(Channel& channel, Worker* worker, Task* self, std::uint32_t secret,
+                              BiasedLock::Hold& hold) noexcept;
+// Fills the room in the buffer with the elements of the senders that have waited longest. Under the lock. How many.
+std::size_t refill(Worker* worker, Channel& channel, BadWaits& drops) noexcept;
+
 // --- For the fast path ---
 
 // Whether the fast path is open to the running task, unless it was told to end: the element is a word, the worker owns

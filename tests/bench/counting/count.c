@@ -168,6 +168,28 @@ static void count_recv(long count) {
   MARK();
 }
 
+// The same with 16 elements in a call; `count` is of elements.
+enum { kMany = 16 };
+
+static void count_send_many(long count) {
+  janus_channel* channel = full_channel(count + 1, 1);
+  long values[kMany] = {0};
+  begin_slice();
+  MARK();
+  for (long i = 0; i < count; i += kMany) EXPECT(janus_channel_send_many(channel, values, kMany) == kMany);
+  MARK();
+}
+
+static void count_recv_many(long count) {
+  janus_channel* channel = full_channel(count + 1, count + 1);
+  long values[kMany];
+  EXPECT(janus_channel_recv(channel, values) == 0);
+  begin_slice();
+  MARK();
+  for (long i = 0; i < count; i += kMany) EXPECT(janus_channel_recv_many(channel, values, kMany) == kMany);
+  MARK();
+}
+
 static janus_channel *request, *reply;
 static int64_t echo(void* arg) {
   (void)arg;
@@ -251,6 +273,8 @@ static const operation kOperations[] = {
     {"loop_check", count_loop_check},
     {"send", count_send},
     {"recv", count_recv},
+    {"send_many", count_send_many},
+    {"recv_many", count_recv_many},
     {"round_trip", count_round_trip},
     {"alloc", count_alloc},
     {"alloc_large", count_alloc_large},

@@ -125,6 +125,15 @@ static void try_recv_element(belongings* mine, void* bad) {
   janus_channel_try_recv(mine->room, bad);
 }
 
+static void send_many_elements(belongings* mine, void* bad) {
+  janus_channel_send_many(mine->room, bad, 3);
+}
+
+static void recv_many_elements(belongings* mine, void* bad) {
+  fill(mine);
+  janus_channel_recv_many(mine->room, bad, 3);
+}
+
 static void select_cases(belongings* mine, void* bad) {
   (void)mine;
   janus_select((janus_select_case*)bad, 2, 0);
@@ -307,6 +316,8 @@ static const attempt attempts[] = {
     {try_send_element, "try_send", 0},
     {recv_element, "recv", 1},
     {try_recv_element, "try_recv", 1},
+    {send_many_elements, "send_many", 0},
+    {recv_many_elements, "recv_many", 1},
     {select_cases, "select: cases", 0},
     {select_data, "select: data", 0},
     {print_format, "print: format", 0},

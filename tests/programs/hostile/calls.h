@@ -304,6 +304,12 @@ static void step_transfer_until(belongings* mine) {
   if (janus_channel_send_until(mine->room, element, UINT64_MAX) == 0) janus_channel_recv(mine->room, element);
 }
 
+static void step_transfer_many(belongings* mine) {
+  char elements[3 * 64];
+  memset(elements, 0, sizeof elements);
+  if (janus_channel_send_many(mine->room, elements, 3) > 0) janus_channel_recv_many(mine->room, elements, 3);
+}
+
 static void step_select(belongings* mine) {
   char element[64];
   memset(element, 0, sizeof element);
@@ -501,6 +507,7 @@ static const step steps[] = {
     {"close of what is closed", step_channel_close, "janus_channel_close"},
     {"send, recv", step_send_and_recv, "janus_channel_send janus_channel_recv"},
     {"recv_until in vain, send_until", step_transfer_until, "janus_channel_send_until janus_channel_recv_until"},
+    {"send_many, recv_many", step_transfer_many, "janus_channel_send_many janus_channel_recv_many"},
     {"select in vain, select", step_select, "janus_select janus_select_until"},
     {"try_send, try_recv", step_try_send, "janus_channel_try_send janus_channel_try_recv"},
     {"try_recv of nothing", step_try_recv, "janus_channel_try_recv"},

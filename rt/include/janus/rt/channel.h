@@ -37,6 +37,14 @@ int janus_channel_recv(janus_channel* channel, void* element);
 // deadline that has passed does not wait [task].
 int janus_channel_send_until(janus_channel* channel, const void* element, uint64_t deadline_ns);
 int janus_channel_recv_until(janus_channel* channel, void* element, uint64_t deadline_ns);
+// Sends up to `n` elements that lie one after the other: waits as janus_channel_send while it has sent none, then sends what
+// can be sent at once. Returns how many, or JANUS_E_CLOSED, JANUS_CANCELLED or another error if none; an error after the
+// first element is the next call's. Others get their turn after every 64 KiB, or 256 waiting tasks served. `n` 0 sends
+// nothing; above INT_MAX: JANUS_E_INVALID. Costs 1 op, 1 more for each whole 4 KiB, 1 for each waiting task that it serves
+// but the first, and 1 channel_op for each element; those that the budget does not pay are not sent [task].
+int janus_channel_send_many(janus_channel* channel, const void* elements, size_t n);
+// Receives up to `n` elements: as janus_channel_send_many, but JANUS_E_CLOSED comes once the channel is drained [task].
+int janus_channel_recv_many(janus_channel* channel, void* elements, size_t n);
 // As janus_channel_send, but returns JANUS_E_WOULD_BLOCK instead of waiting; a cancelled task can send, too [any].
 int janus_channel_try_send(janus_channel* channel, const void* element);
 // As janus_channel_recv, but returns JANUS_E_WOULD_BLOCK instead of waiting; a cancelled task can receive, too [any].
