@@ -33,8 +33,9 @@ def name_of(declaration):
     return found[1] if found else None
 
 
+# Names that end in _ are for the headers themselves.
 def is_declaration(line):
-    return re.match(r'(?!typedef|extern|return|\s|#|//|\}|__)[\w(].*\bjanus_\w+\(', line)
+    return re.match(r'(?!typedef|extern|return|\s|#|//|\}|__)[\w(].*\bjanus_\w*[^\W_]\(', line)
 
 
 def read(path, includes):
@@ -90,7 +91,7 @@ def share_comments(header):
 def read_all(include):
     parts = sorted((include / 'janus/rt').glob('*.h'))
     headers = [read(part, 'janus/rt.h') for part in parts]
-    return headers + [read(include / part, part) for part in ('janus/sync.h', 'janus/llvm.h')]
+    return headers + [read(include / part, part) for part in ('janus/broadcast.h', 'janus/sync.h', 'janus/ticker.h', 'janus/watch.h', 'janus/llvm.h')]
 
 
 def general(include):

@@ -121,7 +121,8 @@ def each_header_stands_alone():
         cpp_standards = ('c++20', 'c++23' if compiler == 'gcc' else 'c++2b')
         parts = {f'rt/{part.name}': c_standards if part.suffix == '.h' else cpp_standards
                  for part in sorted((include / 'janus/rt').iterdir())}
-        for header, standards in {'rt.h': c_standards, 'sync.h': c_standards, 'llvm.h': ('c99', 'c++11'),
+        for header, standards in {'rt.h': c_standards, 'sync.h': c_standards, 'ticker.h': c_standards,
+                                  'broadcast.h': c_standards, 'watch.h': c_standards, 'llvm.h': ('c99', 'c++11'),
                                   'rt.hpp': cpp_standards, **parts}.items():
             for standard in standards:
                 text = f'#include <janus/{header}>\n#include <janus/{header}>\n'
@@ -148,7 +149,7 @@ def misuse():
 
 def names():
     plain = '#include <stddef.h>\n#include <stdint.h>\n'
-    for header, more in {'rt.h': '', 'sync.h': '', 'llvm.h': ''}.items():
+    for header, more in dict.fromkeys(('rt.h', 'sync.h', 'ticker.h', 'broadcast.h', 'watch.h', 'llvm.h'), '').items():
         with_header = plain + f'#include <janus/{header}>\n'
         macros = [set(re.findall(r'^#define (\w+)', run('gcc', '-E', '-dM', '-x', 'c', '-I', include, '-', text=t).stdout,
                                  re.M)) for t in (plain, with_header)]
@@ -157,7 +158,7 @@ def names():
         clang = [c for c in compilers if 'clang' in c]
         if clang:
             declared = [ast_names(clang[0], t) for t in (plain, with_header)]
-            stray = {n for n in declared[1] - declared[0] if not n.startswith(('janus_', '__builtin_'))}
+            stray = {n for n in declared[1] - declared[0] if not n.startswith(('janus_', '__builtin_', '__atomic_'))}
             tap.check(f'{header} declares no name but janus_*', declared[1] > declared[0] and not stray, stray)
 
 

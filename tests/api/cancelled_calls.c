@@ -2,9 +2,12 @@
 // cancelled_calls.c [exit [cancelled]] — calls each function of the headers in a task and again in a cancelled task,
 // and prints its name and both answers. With "exit" the program calls janus_exit(7). cancelled_calls_test.py compares
 // the answers with the table in docs/nurseries.md.
+#include <janus/broadcast.h>
 #include <janus/llvm.h>
 #include <janus/rt.h>
 #include <janus/sync.h>
+#include <janus/ticker.h>
+#include <janus/watch.h>
 
 #define REFUSED(handle) ((handle) != 0 ? 1 : janus_last_error())
 
@@ -548,6 +551,78 @@ static int64_t once_call(void) {
 static int64_t once_call_until(void) {
   return janus_once_call_until(&once, does_nothing, 0, UINT64_MAX);
 }
+// ---- Tickers, broadcasts, watches -----------------------------------------------------------------------------------
+
+static janus_ticker ticker;
+static janus_broadcast broadcast;
+static janus_broadcast_reader reader;
+static janus_watch watch;
+static uint64_t kept[2], number;
+
+static void set_up_broadcast(void) {
+  janus_broadcast_init(&broadcast, kept, sizeof kept[0], 2);
+  broadcast.sent = 1;
+  reader.next = 0;
+  janus_watch_init(&watch, kept, sizeof kept[0]);
+}
+static int64_t ticker_init(void) {
+  return janus_ticker_init(&ticker, UINT64_MAX, JANUS_TICKER_SKIP);
+}
+static int64_t ticker_take(void) {
+  janus_ticker_init(&ticker, UINT64_MAX, JANUS_TICKER_SKIP);
+  return janus_ticker_take(&ticker, NULL);
+}
+static int64_t ticker_wait(void) {
+  janus_ticker_init(&ticker, 1, JANUS_TICKER_SKIP);
+  return janus_ticker_wait(&ticker, NULL);
+}
+static int64_t broadcast_init(void) {
+  return janus_broadcast_init(&broadcast, kept, sizeof kept[0], 2);
+}
+static int64_t broadcast_subscribe(void) {
+  set_up_broadcast();
+  return janus_broadcast_subscribe(&broadcast, &reader);
+}
+static int64_t broadcast_send(void) {
+  set_up_broadcast();
+  return janus_broadcast_send(&broadcast, &number);
+}
+static int64_t broadcast_recv(void) {
+  set_up_broadcast();
+  return janus_broadcast_recv(&broadcast, &reader, &number, NULL);
+}
+static int64_t broadcast_recv_until(void) {
+  set_up_broadcast();
+  return janus_broadcast_recv_until(&broadcast, &reader, &number, NULL, UINT64_MAX);
+}
+static int64_t broadcast_close(void) {
+  set_up_broadcast();
+  return janus_broadcast_close(&broadcast);
+}
+static int64_t watch_init(void) {
+  return janus_watch_init(&watch, kept, sizeof kept[0]);
+}
+static int64_t watch_set(void) {
+  set_up_broadcast();
+  return janus_watch_set(&watch, &number);
+}
+static int64_t watch_get(void) {
+  set_up_broadcast();
+  return janus_watch_get(&watch, &number);
+}
+static int64_t watch_next(void) {
+  set_up_broadcast();
+  return janus_watch_next(&watch, &reader, &number);
+}
+static int64_t watch_next_until(void) {
+  set_up_broadcast();
+  return janus_watch_next_until(&watch, &reader, &number, UINT64_MAX);
+}
+static int64_t watch_close(void) {
+  set_up_broadcast();
+  return janus_watch_close(&watch);
+}
+
 static int64_t leave(void) {
   janus_exit(7);
 }
@@ -560,6 +635,21 @@ static const call calls[] = {
     {"janus_alloc", alloc},
     {"janus_alloc_aligned", alloc_aligned},
     {"janus_realloc", resize},
+    {"janus_ticker_init", ticker_init},
+    {"janus_ticker_take", ticker_take},
+    {"janus_ticker_wait", ticker_wait},
+    {"janus_broadcast_init", broadcast_init},
+    {"janus_broadcast_subscribe", broadcast_subscribe},
+    {"janus_broadcast_send", broadcast_send},
+    {"janus_broadcast_recv", broadcast_recv},
+    {"janus_broadcast_recv_until", broadcast_recv_until},
+    {"janus_broadcast_close", broadcast_close},
+    {"janus_watch_init", watch_init},
+    {"janus_watch_set", watch_set},
+    {"janus_watch_get", watch_get},
+    {"janus_watch_next", watch_next},
+    {"janus_watch_next_until", watch_next_until},
+    {"janus_watch_close", watch_close},
     {"janus_free", free_block},
     {"janus_blocking", blocking},
     {"janus_budget_get_current", budget_get_current},
