@@ -62,6 +62,26 @@ Result<long> positive(int x) {
   return value + aligned.join().value().bytes[0] + static_cast<int>(unwrapped.join().error().code);
 }
 
+[[maybe_unused]] bool selects() {
+  const Channel<Text> texts(4);
+  const Channel<int> numbers;
+  Text text;
+  int number = 0;
+  const int values[] = {1, 2, 3};
+  int more[3];
+  Text many[2];
+  (void)numbers.send_many(values);
+  (void)numbers.recv_many(more);
+  (void)texts.send_many(many);
+  (void)texts.recv_many(many, 1);
+  auto taken = select(recv_case(numbers, number), send_case(texts, std::move(text)));
+  taken = select_for(5_ms, recv_case(texts, text), send_case(numbers, 3));
+  taken = select_until(1, recv_case(texts, text));
+  taken = try_select(send_case(numbers, number));
+  const Result<int> in_time = timeout(1_s, [&] { return numbers.recv(); });
+  return taken.ok() && taken.value().status.ok() && taken.value().index == 0 && in_time.ok();
+}
+
 [[maybe_unused]] bool channels() {
   Nursery nursery;
   Channel<Text> texts(4);

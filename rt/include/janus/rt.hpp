@@ -23,8 +23,10 @@
 #include <janus/rt/nursery.hpp>
 #include <janus/rt/parallel.hpp>
 #include <janus/rt/runtime.hpp>
+#include <janus/rt/select.hpp>
 #include <janus/rt/sort.hpp>
 #include <janus/rt/sync.hpp>
 #include <janus/rt/task.hpp>
+#include <janus/rt/timeout.hpp>
 
 #endif  // JANUS_RT_HPP

@@ -8,6 +8,42 @@
 namespace janus {
 inline namespace v1 {
 
+namespace detail {
+
+inline Result<std::size_t> count_of(int answer) noexcept {
+  if (answer < 0) return error_of(answer);
+  return static_cast<std::size_t>(answer);
+}
+
+template <class T, std::size_t kSize>
+constexpr T* data_of(T (&array)[kSize]) noexcept {
+  return array;
+}
+template <class T, std::size_t kSize>
+constexpr std::size_t size_of(T (&)[kSize]) noexcept {
+  return kSize;
+}
+template <class Values>
+constexpr auto data_of(Values& values) noexcept -> decltype(values.data()) {
+  return values.data();
+}
+template <class Values>
+constexpr auto size_of(Values& values) noexcept -> decltype(static_cast<std::size_t>(values.size())) {
+  return static_cast<std::size_t>(values.size());
+}
+template <class Values>
+concept Contiguous = requires(Values& values) {
+  data_of(values);
+  size_of(values);
+};
+
+}  // namespace detail
+
+template <class T>
+class SendCase;
+template <class T>
+class RecvCase;
+
 // Sends values of T between tasks, first come first served. Copies share the channel; the destructor of the last one
 // closes it and destroys the values left in it. A T that is not trivially copyable is sent in a janus_alloc'ed box.
 template <class T>
@@ -51,6 +87,34 @@ class Channel {
     return put(&janus_channel_try_send, copy);
   }
   Result<T> try_recv() const noexcept { return get(&janus_channel_try_recv); }
+  // Sends up to `count` values, and moves from those that it has sent: waits while it has sent none, then sends what can be
+  // sent at once. How many, or JANUS_E_CLOSED or JANUS_CANCELLED if none; at most 16 of a T that is not trivially copyable.
+  Result<std::size_t> send_many(T* values, std::size_t count) const noexcept {
+    if constexpr (kPlain)
+      return detail::count_of(janus_channel_send_many(raw(), values, count));
+    else
+      return send_boxes(values, count < kBoxes ? count : kBoxes);
+  }
+  Result<std::size_t> send_many(const T* values,
+                                std::size_t count) const noexcept requires std::is_trivially_copyable_v<T> {
+    return detail::count_of(janus_channel_send_many(raw(), values, count));
+  }
+  // Receives up to `count` values, and assigns them to those at `values`; else likewise.
+  Result<std::size_t> recv_many(T* values, std::size_t count) const noexcept {
+    if constexpr (kPlain)
+      return detail::count_of(janus_channel_recv_many(raw(), values, count));
+    else
+      return recv_boxes(values, count < kBoxes ? count : kBoxes);
+  }
+  // The same for an array, std::span, std::vector, or what else has its values one after the other.
+  template <class Values>
+  Result<std::size_t> send_many(Values&& values) const noexcept requires detail::Contiguous<Values> {
+    return send_many(detail::data_of(values), detail::size_of(values));
+  }
+  template <class Values>
+  Result<std::size_t> recv_many(Values&& values) const noexcept requires detail::Contiguous<Values> {
+    return recv_many(detail::data_of(values), detail::size_of(values));
+  }
   Result<void> close() const noexcept { return detail::result_of(janus_channel_close(raw())); }
 
   // for (T& value : channel): until it is closed and drained, or the task cancelled.
@@ -73,6 +137,10 @@ class Channel {
   End end() const noexcept { return {}; }
 
  private:
+  friend class SendCase<T>;
+  friend class RecvCase<T>;
+
+  static constexpr std::size_t kBoxes = 16;  // in a call for many
   static constexpr bool kPlain = std::is_trivially_copyable_v<T>;
   using Wire = std::conditional_t<kPlain, T, T*>;  // the element type of the channel
   union Slot {
@@ -91,9 +159,8 @@ class Channel {
     if constexpr (kPlain) {
       return detail::result_of(put_wire(raw(), &value));
     } else {
-      T* box = detail::allocate<T>();
+      T* box = boxed(value);
       if (!box) return detail::last_error();
-      ::new (box) T(std::move(value));
       const int code = put_wire(raw(), &box);
       if (code < 0) unbox(box, value);
       return detail::result_of(code);
@@ -108,18 +175,44 @@ class Channel {
       return slot.wire;
     } else {
       Result<T> result(std::move(*slot.wire));
-      slot.wire->~T();
-      janus_free(slot.wire);
+      free_box(slot.wire);
       return result;
     }
   }
 
+  Result<std::size_t> send_boxes(T* values, std::size_t count) const noexcept {
+    T* boxes[kBoxes];
+    std::size_t made = 0;
+    while (made != count && (boxes[made] = boxed(values[made]))) ++made;
+    if (made == 0 && count != 0) return detail::last_error();
+    const int sent = janus_channel_send_many(raw(), boxes, made);
+    for (std::size_t i = sent > 0 ? static_cast<std::size_t>(sent) : 0; i < made; ++i) unbox(boxes[i], values[i]);
+    return detail::count_of(sent);
+  }
+  Result<std::size_t> recv_boxes(T* values, std::size_t count) const noexcept {
+    T* boxes[kBoxes];
+    const int received = janus_channel_recv_many(raw(), boxes, count);
+    for (int i = 0; i < received; ++i) {
+      values[i] = std::move(*boxes[i]);
+      free_box(boxes[i]);
+    }
+    return detail::count_of(received);
+  }
+
+  static T* boxed(T& value) noexcept {
+    T* box = detail::allocate<T>();
+    if (box) ::new (box) T(std::move(value));
+    return box;
+  }
+  static void free_box(T* box) noexcept {
+    box->~T();
+    janus_free(box);
+  }
   // Moves the value back into the moved-from object that it came from, and frees the box.
   static void unbox(T* box, T& value) noexcept {
     value.~T();
     ::new (&value) T(std::move(*box));
-    box->~T();
-    janus_free(box);
+    free_box(box);
   }
 
   void destroy() noexcept {
