@@ -63,7 +63,7 @@ def declared(include):
     """The functions of the public headers, and whether each has parameters."""
     text = ''.join(re.sub(r'//.*|^#.*', '', path.read_text(), flags=re.M) for path in sorted(include.rglob('*.h')))
     return {name: taken.strip() not in ('', 'void') for name, taken in
-            re.findall(r'^(?:static inline |JANUS_\w+(?:\([^;{]*?\)+)? )?[\w ]+?[ *]+(janus_\w+)\(([^;{]*)\)(?:;| \{)', text, re.M)}
+            re.findall(r'^(?:static inline |JANUS_\w+(?:\([^;{]*?\)+)? )?[\w ]+?[ *]+(janus_\w*[^\W_])\(([^;{]*)\)(?:;| \{)', text, re.M)}
 
 
 def forgotten(include):

@@ -6,7 +6,10 @@
 
 #include <sys/syscall.h>
 
+#include <janus/broadcast.h>
 #include <janus/sync.h>
+#include <janus/ticker.h>
+#include <janus/watch.h>
 
 #include "hostile.h"
 
@@ -336,6 +339,38 @@ static void step_send_closed(belongings* mine) {
   janus_channel_send(mine->closed, element);
 }
 
+static void step_ticker(belongings* mine) {
+  (void)mine;
+  janus_ticker ticker;
+  if (janus_ticker_init(&ticker, 1000, JANUS_TICKER_SKIP) == 0) janus_ticker_wait(&ticker, NULL);
+  janus_ticker_take(&ticker, NULL);
+}
+
+static void step_broadcast(belongings* mine) {
+  (void)mine;
+  uint64_t room[2] = {0}, word = 0, missed;
+  janus_broadcast channel;
+  janus_broadcast_reader reader;
+  janus_broadcast_init(&channel, room, sizeof room[0], 2);
+  janus_broadcast_subscribe(&channel, &reader);
+  if (janus_broadcast_send(&channel, &word) == 0) janus_broadcast_recv(&channel, &reader, &word, &missed);
+  janus_broadcast_recv_until(&channel, &reader, &word, &missed, janus_now_ns() + 1000);
+  janus_broadcast_close(&channel);
+}
+
+static void step_watch(belongings* mine) {
+  (void)mine;
+  uint64_t room = 0, word = 1;
+  janus_watch watch;
+  janus_broadcast_reader reader = {0};
+  janus_watch_init(&watch, &room, sizeof room);
+  janus_watch_get(&watch, &word);
+  janus_watch_next(&watch, &reader, &word);
+  janus_watch_set(&watch, &word);
+  janus_watch_next_until(&watch, &reader, &word, janus_now_ns() + 1000);
+  janus_watch_close(&watch);
+}
+
 // ---- Output and the system ------------------------------------------------------------------------------------------
 
 static void step_print(belongings* mine) {
@@ -524,6 +559,12 @@ static const step steps[] = {
     {"rwlock", step_rwlock,
      "janus_rwlock_read_lock janus_rwlock_read_lock_until janus_rwlock_try_read_lock janus_rwlock_write_lock "
      "janus_rwlock_write_lock_until janus_rwlock_try_write_lock janus_rwlock_read_unlock janus_rwlock_write_unlock"},
+    {"ticker", step_ticker, "janus_ticker_init janus_ticker_wait janus_ticker_take"},
+    {"broadcast", step_broadcast,
+     "janus_broadcast_init janus_broadcast_subscribe janus_broadcast_send janus_broadcast_recv "
+     "janus_broadcast_recv_until janus_broadcast_close"},
+    {"watch", step_watch,
+     "janus_watch_init janus_watch_get janus_watch_next janus_watch_set janus_watch_next_until janus_watch_close"},
     {"semaphore", step_semaphore,
      "janus_semaphore_init janus_semaphore_acquire janus_semaphore_acquire_until janus_semaphore_try_acquire "
      "janus_semaphore_release"},

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every call with invalid arguments: zeroes, all bits set, junk handles, structs of invalid sizes. Each gives an error,
 // or the task panics. hostile_test.py checks that no function is missing.
+#include <janus/broadcast.h>
 #include <janus/llvm.h>
 #include <janus/sync.h>
+#include <janus/ticker.h>
+#include <janus/watch.h>
 
 #include "hostile.h"
 
@@ -18,6 +21,10 @@ int64_t value;
 janus_mutex mutex;
 janus_cond cond;
 janus_semaphore semaphore;
+janus_ticker ticker;
+janus_broadcast broadcast;
+janus_broadcast_reader reader;
+janus_watch watch;
 janus_barrier barrier;
 janus_wait_group group;
 janus_once once;
@@ -179,6 +186,25 @@ const EdgeCall calls[] = {
     {"cond_signal(misaligned)", [] { return refused(janus_cond_signal(misaligned<janus_cond>())); }},
     {"cond_broadcast(nullptr)", [] { return refused(janus_cond_broadcast(nullptr)); }},
     {"cond_broadcast(misaligned)", [] { return refused(janus_cond_broadcast(misaligned<janus_cond>())); }},
+    {"ticker_init(0)", [] { return refused(janus_ticker_init(&ticker, 0, JANUS_TICKER_SKIP)); }},
+    {"ticker_init(rule all)", [] { return refused(janus_ticker_init(&ticker, 1, UINT32_MAX)); }},
+    {"ticker_init(all, nullptr)", [] { return refused(janus_ticker_init(nullptr, kAll, 0)); }},
+    {"ticker_wait(never set up)", [] { return refused(janus_ticker_wait(&ticker, nullptr)); }},
+    {"ticker_take(nullptr)", [] { return refused(janus_ticker_take(nullptr, nullptr)); }},
+    {"broadcast_init(none)", [] { return refused(janus_broadcast_init(&broadcast, &number, 8, 0)); }},
+    {"broadcast_init(nowhere)", [] { return refused(janus_broadcast_init(&broadcast, nullptr, 8, kAll)); }},
+    {"broadcast_subscribe(nullptr)", [] { return refused(janus_broadcast_subscribe(&broadcast, nullptr)); }},
+    {"broadcast_send(nullptr)", [] { return refused(janus_broadcast_send(nullptr, &number)); }},
+    {"broadcast_recv(nullptr)", [] { return refused(janus_broadcast_recv(nullptr, &reader, &number, nullptr)); }},
+    {"broadcast_recv_until(nobody)",
+     [] { return refused(janus_broadcast_recv_until(&broadcast, nullptr, &number, nullptr, 1)); }},
+    {"broadcast_close(nullptr)", [] { return refused(janus_broadcast_close(nullptr)); }},
+    {"watch_init(nowhere)", [] { return refused(janus_watch_init(&watch, nullptr, 8)); }},
+    {"watch_set(nullptr)", [] { return refused(janus_watch_set(nullptr, &number)); }},
+    {"watch_get(nullptr)", [] { return refused(janus_watch_get(nullptr, &number)); }},
+    {"watch_next(nobody)", [] { return refused(janus_watch_next(&watch, nullptr, &number)); }},
+    {"watch_next_until(nullptr)", [] { return refused(janus_watch_next_until(nullptr, &reader, &number, 1)); }},
+    {"watch_close(nullptr)", [] { return refused(janus_watch_close(nullptr)); }},
     {"semaphore_init(nullptr)", [] { return refused(janus_semaphore_init(nullptr, 1)); }},
     {"semaphore_init(misaligned)", [] { return refused(janus_semaphore_init(misaligned<janus_semaphore>(), 1)); }},
     {"semaphore_acquire(nullptr)", [] { return refused(janus_semaphore_acquire(nullptr)); }},
