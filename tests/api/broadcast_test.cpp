@@ -144,7 +144,7 @@ TEST(broadcast, senseless_arguments_are_refused) {
 TEST(broadcast, tasks_that_end_in_the_middle_leave_the_channel_whole) {
   on_any_workers([] {
     Broadcast<2> channel;
-    void* const bad = reinterpret_cast<void*>(0x18);
+    void* const volatile bad = reinterpret_cast<void*>(0x18);  // or the compiler complains
     for (std::uint64_t i = 1; i < 4; ++i) CHECK_EQ(channel.send(i), 0);
     auto sender = [&] { return janus_broadcast_send(&channel.raw, bad); };
     auto reader = [&] {
@@ -234,6 +234,25 @@ TEST(watch, readers_get_the_latest_value) {
     CHECK_EQ(janus_watch_next(&watch, &reader, &got), JANUS_E_CLOSED);
     CHECK_EQ(janus_watch_get(&watch, &got), 0);
     CHECK_EQ(got, 12u);
+  });
+}
+
+TEST(watch, after_a_setter_that_ended_in_the_middle_readers_wait_for_the_next_value) {
+  on_any_workers([] {
+    std::uint64_t room = 7, got = 0;
+    janus_watch watch;
+    CHECK_EQ(janus_watch_init(&watch, &room, sizeof room), 0);
+    void* const volatile bad = reinterpret_cast<void*>(0x18);  // or the compiler complains
+    auto setter = [&] { return janus_watch_set(&watch, bad); };
+    Scope scope(JANUS_ON_ERROR_COLLECT);
+    scope.go(setter);
+    CHECK_EQ(scope.end(), JANUS_PANIC);
+    janus_broadcast_reader reader = {};
+    CHECK_EQ(janus_watch_next_until(&watch, &reader, &got, janus_now_ns() + kMs), JANUS_E_TIMEOUT);
+    const std::uint64_t next = 8;
+    CHECK_EQ(janus_watch_set(&watch, &next), 0);
+    CHECK_EQ(janus_watch_get(&watch, &got), 0);
+    CHECK_EQ(got, 8u);
   });
 }
 

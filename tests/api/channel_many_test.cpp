@@ -202,6 +202,7 @@ TEST(channel_many, a_closed_channel_gives_what_is_left) {
     CHECK_EQ(janus_channel_close(channel), 0);
     CHECK_EQ(put(channel, 4, 2), JANUS_E_CLOSED);
     CHECK_EQ(get(channel, 0, 3), 3);
+    CHECK_EQ(put(channel, 4, 2), JANUS_E_CLOSED);  // although there is room
     CHECK_EQ(get(channel, 3, 3), 1);
     CHECK_EQ(get(channel, 0, 3), JANUS_E_CLOSED);
     CHECK_EQ(janus_channel_recv_many(channel, &word, 0), 0);

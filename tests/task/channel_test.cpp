@@ -461,6 +461,59 @@ TEST(channels, tasks_of_two_runtimes_talk_over_the_channels_of_one) {
   }
 }
 
+TEST(channels, a_task_of_another_runtime_sends_many) {
+  const long count = scaled(20000, 2000);
+  for (const std::size_t capacity : {0, 16}) {
+    const janus_rt_config config = with_workers(2), other = with_workers(3);
+    janus_rt* const home = janus_rt_create(&config);
+    janus_rt* const abroad = janus_rt_create(&other);
+    REQUIRE(home != nullptr && abroad != nullptr);
+    janus_channel* channel = nullptr;
+    std::atomic<bool> is_ready{false};
+    std::int64_t answer = 1;
+    auto send_all = [&]() -> std::int64_t {
+      long values[10];
+      for (long next = 0; next < count;) {
+        for (long i = 0; i < 10; ++i) values[i] = next + i;
+        const int sent = janus_channel_send_many(channel, values, 10);
+        if (sent <= 0) return -6;
+        if (stats_of().workers != 3) return -7;
+        next += sent;
+      }
+      return janus_channel_close(channel);
+    };
+    auto far = [&] {
+      while (!is_ready.load()) __builtin_ia32_pause();
+      answer = janus_rt_run(abroad, call_closure<decltype(send_all)>, &send_all);
+    };
+    ThreadGroup threads;
+    threads.start(far);
+    auto root = [&] {
+      channel = janus_channel_create(sizeof(long), capacity);
+      is_ready.store(true);
+      long values[7], next = 1;
+      int got;
+      // A wait before the other runtime has come would be a deadlock of this one.
+      while (janus_channel_try_recv(channel, values) != 0) janus_yield();
+      CHECK_EQ(values[0], 0);
+      while ((got = janus_channel_recv_many(channel, values, 7)) > 0) {
+        for (int i = 0; i < got; ++i) {
+          if (!CHECK_EQ(values[i], next)) return;
+          ++next;
+        }
+      }
+      CHECK_EQ(got, JANUS_E_CLOSED);
+      CHECK_GE(next, count);
+      janus_channel_release(channel);
+    };
+    CHECK_EQ(janus_rt_run(home, call_closure<decltype(root)>, &root), 0);
+    threads.join();
+    CHECK_EQ(answer, 0);
+    janus_rt_destroy(abroad);
+    janus_rt_destroy(home);
+  }
+}
+
 TEST(channels, a_cancel_reaches_a_task_that_waits_at_a_channel_of_another_runtime) {
   janus_rt_config config = with_workers(2);
   janus_rt* const home = janus_rt_create(&config);
