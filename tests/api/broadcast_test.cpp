@@ -112,6 +112,27 @@ TEST(broadcast, a_cancel_ends_a_wait_and_a_cancelled_task_can_close) {
   });
 }
 
+// Its time passes while the mutex is locked, and the element comes before it gets the mutex again.
+TEST(broadcast, a_reader_that_is_late_looks_once_more) {
+  run_in(deterministic(1, 1), [] {
+    Broadcast<2> channel;
+    const std::uint64_t until = janus_now_ns() + kMs;
+    auto reader = [&] {
+      janus_broadcast_reader place = {};
+      std::uint64_t word = 0;
+      CHECK_EQ(janus_broadcast_recv_until(&channel.raw, &place, &word, nullptr, until), 0);
+      CHECK_EQ(word, 6u);
+    };
+    Scope scope;
+    wait_until_blocked(scope.go(reader));
+    CHECK_EQ(janus_mutex_lock(&channel.raw.mutex), 0);
+    CHECK_EQ(janus_sleep_until(until + kMs), 0);
+    CHECK_EQ(janus_mutex_unlock(&channel.raw.mutex), 0);
+    CHECK_EQ(channel.send(6), 0);
+    CHECK_EQ(scope.end(), 0);
+  });
+}
+
 TEST(broadcast, senseless_arguments_are_refused) {
   on_any_workers([] {
     janus_broadcast channel;
