@@ -234,6 +234,25 @@ TASK_TEST(cpp_channels, a_cancel_of_the_caller_is_no_timeout) {
   CHECK_EQ(nested.error().code, JANUS_E_TIMEOUT);
 }
 
+TASK_TEST(cpp_channels, a_cancel_of_the_caller_comes_before_its_timeout) {
+  std::atomic<bool> is_late{false}, may_end{false};
+  Nursery nursery;
+  auto outer = nursery.spawn([&] {
+    const auto late = timeout(50_ms, [&]() -> Result<int> {
+      while (!cancelled()) (void)yield();
+      is_late = true;
+      while (!may_end) (void)yield();
+      return Error{JANUS_CANCELLED, JANUS_KIND_CANCELLED};
+    });
+    return late.error().code;
+  });
+  CHECK(test::eventually([&] { return is_late.load() || outer.done(); }));
+  nursery.cancel();
+  may_end = true;
+  (void)nursery.await();
+  CHECK_EQ(outer.join().value(), JANUS_CANCELLED);
+}
+
 template <class Rep, class Period>
 constexpr std::uint64_t ns_of(Rep count) {
   return duration_of(Span<Rep, Period>{count}).ns;
