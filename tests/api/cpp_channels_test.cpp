@@ -260,6 +260,10 @@ constexpr std::uint64_t ns_of(Rep count) {
 static_assert(ns_of<long, Ratio<1, 1>>(5) == 5'000'000'000);
 static_assert(ns_of<int, Ratio<1, 1000>>(-1) == 0);
 static_assert(ns_of<unsigned, Ratio<1, 3'000'000'000>>(1) == 1);  // rounded up
+static_assert(ns_of<unsigned, Ratio<1, 3'000'000'000>>(3'000'000'001u) == 1'000'000'001);
+static_assert(ns_of<std::int64_t, Ratio<1, 1'000'000'000>>(INT64_MAX) == INT64_MAX);
+static_assert(ns_of<std::int64_t, Ratio<1, 1LL << 40>>(3LL << 40) == 3'000'000'000);
+static_assert(ns_of<std::int64_t, Ratio<INT64_MAX, 1>>(0) == 0);
 static_assert(ns_of<std::int64_t, Ratio<86400, 1>>(INT64_MAX) == UINT64_MAX);
 static_assert(ns_of<std::int64_t, Ratio<INT64_MAX, 1>>(INT64_MAX) == UINT64_MAX);
 static_assert(ns_of<double, Ratio<1, 1>>(1.5) == 1'500'000'000);
