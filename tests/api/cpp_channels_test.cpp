@@ -234,21 +234,26 @@ TASK_TEST(cpp_channels, a_cancel_of_the_caller_is_no_timeout) {
   CHECK_EQ(nested.error().code, JANUS_E_TIMEOUT);
 }
 
+std::int64_t wait_at(void* gate) {
+  return static_cast<const Channel<int>*>(gate)->recv().ok() ? 0 : -1;
+}
+
 TASK_TEST(cpp_channels, a_cancel_of_the_caller_comes_before_its_timeout) {
-  std::atomic<bool> is_late{false}, may_end{false};
+  std::atomic<bool> is_late{false};
+  Channel<int> gate(1);
   Nursery nursery;
   auto outer = nursery.spawn([&] {
     const auto late = timeout(50_ms, [&]() -> Result<int> {
-      while (!cancelled()) (void)yield();
+      (void)janus_sleep_ns(UINT64_MAX);
       is_late = true;
-      while (!may_end) (void)yield();
+      CHECK_EQ(janus_shield(wait_at, &gate), 0);  // however long the cancel takes to come
       return Error{JANUS_CANCELLED, JANUS_KIND_CANCELLED};
     });
     return late.error().code;
   });
   CHECK(test::eventually([&] { return is_late.load() || outer.done(); }));
   nursery.cancel();
-  may_end = true;
+  CHECK(gate.send(1).ok());
   (void)nursery.await();
   CHECK_EQ(outer.join().value(), JANUS_CANCELLED);
 }
