@@ -335,7 +335,7 @@ TASK_TEST(cpp_api, durations_of_the_cxx_library_are_rounded_up_and_never_wrap) {
   static_assert(duration_of(duration<unsigned char>(255)) == 255_s);
   static_assert(duration_of(duration<double>(0.25)) == 250_ms && duration_of(duration<double, std::nano>(1.5)) == 2_ns);
   static_assert(duration_of(duration<float>(1e30f)).ns == UINT64_MAX && duration_of(duration<double>(-1)) == 0_ns);
-  CHECK_EQ(duration_of(duration<double>(__builtin_nan(""))).ns, 0u);
+  static_assert(duration_of(duration<double>(__builtin_nan(""))).ns == UINT64_MAX);
   CHECK_EQ(deadline_in(hours::max()), UINT64_MAX);
 
   const std::uint64_t before = janus_now_ns();

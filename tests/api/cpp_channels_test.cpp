@@ -260,7 +260,7 @@ TASK_TEST(cpp_channels, a_cancel_of_the_caller_comes_before_its_timeout) {
 
 template <class Rep, class Period>
 constexpr std::uint64_t ns_of(Rep count) {
-  return duration_of(Span<Rep, Period>{count}).ns;
+  return detail::duration_of(Span<Rep, Period>{count}).ns;
 }
 static_assert(ns_of<long, Ratio<1, 1>>(5) == 5'000'000'000);
 static_assert(ns_of<int, Ratio<1, 1000>>(-1) == 0);
@@ -278,8 +278,8 @@ static_assert(ns_of<float, Ratio<1, 1>>(-0.5f) == 0);
 static_assert(ns_of<double, Ratio<1, 1>>(__builtin_nan("")) == UINT64_MAX);
 
 #if __STDC_HOSTED__
-static_assert(duration_of(std::chrono::hours(1)).ns == 3'600'000'000'000);
-static_assert(duration_of(std::chrono::duration<double>(0.5)).ns == 500'000'000);
+static_assert(detail::duration_of(std::chrono::hours(1)).ns == 3'600'000'000'000);
+static_assert(detail::duration_of(std::chrono::duration<double>(0.5)).ns == 500'000'000);
 
 TASK_TEST(cpp_channels, the_durations_of_the_standard_library_are_taken) {
   using namespace std::chrono_literals;

@@ -44,40 +44,43 @@ consteval Duration operator""_s(unsigned long long n) {
 
 namespace detail {
 
-// std::chrono::duration, whose header is not needed for that.
+// A std::chrono::duration, or a type like it, so that <chrono> is not needed here.
 template <class D>
 concept ChronoDuration = requires(const D& duration) {
   typename D::rep;
   D::period::num;
   D::period::den;
-  duration.count();
+  { duration.count() } -> std::convertible_to<typename D::rep>;
 };
 
 constexpr std::uint64_t common_divisor(std::uint64_t a, std::uint64_t b) noexcept {
   return b == 0 ? a : common_divisor(b, a % b);
 }
 
-// Rounded up; 0 for what is not positive, and UINT64_MAX for what is too long.
+// In whole nanoseconds, rounded up, since a time never passes early. A negative one is 0; one that does not fit, and a
+// floating-point one that is no number, is UINT64_MAX.
 template <ChronoDuration D>
 constexpr Duration duration_of(const D& duration) noexcept {
-  if (!(duration.count() > 0)) return {0};
-  if constexpr (std::is_floating_point_v<typename D::rep>) {
-    const auto ns = static_cast<double>(duration.count()) * (1e9 * D::period::num / D::period::den);
-    if (ns >= 18446744073709551615.0) return {UINT64_MAX};
+  using Rep = typename D::rep;
+  constexpr auto kNum = static_cast<std::uint64_t>(D::period::num), kDen = static_cast<std::uint64_t>(D::period::den);
+  const Rep count = duration.count();
+  if (count < Rep{0}) return {0};
+  if constexpr (std::is_floating_point_v<Rep>) {
+    constexpr double kUnit = static_cast<double>(kNum) / static_cast<double>(kDen) * 1e9;
+    if (!(static_cast<double>(count) < 0x1p63 / kUnit)) return {UINT64_MAX};
+    const double ns = static_cast<double>(count) * kUnit;
     const auto whole = static_cast<std::uint64_t>(ns);
-    return {whole + (static_cast<double>(whole) < ns)};
+    return {whole + (static_cast<double>(whole) < ns ? 1u : 0u)};
   } else {
-    constexpr auto kUnit = static_cast<std::uint64_t>(D::period::num),
-                   kPart = static_cast<std::uint64_t>(D::period::den);
-    constexpr std::uint64_t kCommon = common_divisor(1000000000, kPart), kDivisor = kPart / kCommon;
-    static_assert(kUnit <= UINT64_MAX / (1000000000 / kCommon), "janus: a unit of more than 584 years");
-    constexpr std::uint64_t kFactor = kUnit * (1000000000 / kCommon);
-    const auto count = static_cast<std::uint64_t>(duration.count());
-    std::uint64_t whole = 0, rest = 0, ns = 0;
-    if (__builtin_mul_overflow(count / kDivisor, kFactor, &whole) ||
-        __builtin_mul_overflow(count % kDivisor, kFactor, &rest) ||
-        __builtin_add_overflow(whole, rest / kDivisor + (rest % kDivisor != 0), &ns))
-      return {UINT64_MAX};
+    // The count times factor / kRest: in parts, as there may be no division of 128 bits.
+    constexpr std::uint64_t kCommon = common_divisor(1'000'000'000, kDen);
+    constexpr std::uint64_t kRest = kDen / kCommon;
+    std::uint64_t factor = 0, ns = 0, rest = 0;
+    const auto units = static_cast<std::uint64_t>(count);
+    if (__builtin_mul_overflow(kNum, 1'000'000'000 / kCommon, &factor) ||
+        __builtin_mul_overflow(units / kRest, factor, &ns) || __builtin_mul_overflow(units % kRest, factor, &rest) ||
+        __builtin_add_overflow(ns, rest / kRest + (rest % kRest != 0 ? 1 : 0), &ns))
+      return {units != 0 ? UINT64_MAX : 0};
     return {ns};
   }
 }
