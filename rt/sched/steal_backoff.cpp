@@ -10,7 +10,7 @@ void StealBackoff::record_steal(std::uint32_t victim, std::uint64_t victims_task
   stolen_at_ns_ = ended_ns;
   victims_tasks_ = victims_tasks;
   const std::uint64_t average = (steal_ns_ * (kAverageOf - 1) + ended_ns - began_ns) / kAverageOf;
-  steal_ns_ = average > kLeastStealNs ? average : kLeastStealNs;
+  steal_ns_ = average > kMinStealNs ? average : kMinStealNs;
 }
 
 bool StealBackoff::judge(bool victim_goes_on, std::uint64_t now_ns) noexcept {

@@ -17,7 +17,7 @@ namespace janus {
 
 // All zero bytes: no timer.
 struct alignas(arch::kPrefetchPair) WorkerTimers {
-  static constexpr unsigned kMostAtOnce = 16;
+  static constexpr unsigned kMaxAtOnce = 16;
 
   // No timer is due before that; TimerWheel::kNever: there is none. Any thread.
   [[nodiscard]] std::uint64_t nearest() const noexcept { return ~nearest_inverted.load(std::memory_order_relaxed); }
@@ -60,11 +60,11 @@ struct alignas(arch::kPrefetchPair) WorkerTimers {
   // Not inlined, so that the array is gone when go_on() is called.
   template <typename Fire>
   [[gnu::noinline]] void fire_due(std::uint64_t now_ns, Fire& fire) noexcept {
-    void* due[kMostAtOnce];
+    void* due[kMaxAtOnce];
     unsigned count = 0;
     {
       LockGuard guard(lock);
-      for (unsigned i = 0; i < kMostAtOnce; ++i) {
+      for (unsigned i = 0; i < kMaxAtOnce; ++i) {
         Timer* const timer = wheel.take_due(now_ns);
         if (timer != nullptr)
           due[count++] = timer;

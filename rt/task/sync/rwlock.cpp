@@ -14,7 +14,7 @@ namespace {
 
 // The first word: HolderWord::kWaiters, and
 constexpr std::uint64_t kIsWritten = 2, kReader = std::uint64_t{1} << 32,
-                        kMostReaders = (std::uint64_t{1} << 30) * kReader;
+                        kMaxReaders = (std::uint64_t{1} << 30) * kReader;
 
 constexpr int kHasToWait = 2;  // a result beside those of the ABI
 
@@ -43,7 +43,7 @@ struct RwLock {
                          std::uint64_t bits_to_wait) const noexcept {
     bool is_free = false;
     const int result = update_user(words, [&](std::uint64_t bits) noexcept {
-      is_free = (bits & (kIsWritten | hindrances)) == 0 && bits < (access == Access::kRead ? kMostReaders : kReader);
+      is_free = (bits & (kIsWritten | hindrances)) == 0 && bits < (access == Access::kRead ? kMaxReaders : kReader);
       if (!is_free) return bits | bits_to_wait;
       return access == Access::kRead ? bits + kReader : bits | kIsWritten;
     });
