@@ -60,6 +60,8 @@
 //   janus::count_at_gate                      the same
 // PART   rt/task/sync/sync_queue.cpp          -                      janus::make_holder_bits
 //   janus::end_holdings                       no task has locked anything of janus/sync.h
+// PART   rt/task/supervise/supervisor.cpp     -                      janus::open_supervisor
+//   janus_child_start                         no task is a child of a supervisor
 // PART   rt/budget/account_recharge.cpp       -                      janus::Accounts::recharge
 //   janus::Recharges::draw                    nothing was ever recharged, so there is nothing to draw
 //   janus::Recharges::pass_on_drawn           the same

@@ -42,7 +42,15 @@ constexpr char kWhys[] =
     "element_size is more than 1 MiB, or the buffer more than there can be\0"
     "align is no power of two up to 1 MiB\0"
     "a priority other than JANUS_PRIORITY_NORMAL\0"
-    "reserved is not 0";
+    "reserved is not 0\0"
+    "the mailbox is NULL\0"
+    "the supervisor is NULL\0"
+    "element_size is not 1 to 64 KiB, capacity is 0, or the messages are more than there can be\0"
+    "strategy is none of JANUS_ONE_FOR_ONE, JANUS_ONE_FOR_ALL, JANUS_REST_FOR_ONE\0"
+    "delay_min_ns is more than delay_max_ns\0"
+    "max_restarts is more than 4,096, or children have died too often\0"
+    "a child has not ended within its stop_ns\0"
+    "restart is none of JANUS_PERMANENT, JANUS_TRANSIENT, JANUS_TEMPORARY";
 
 }  // namespace
 

@@ -3,9 +3,9 @@
 #include "rt/abi/entry/budget_convert.h"
 #include "rt/abi/entry/entry.h"
 #include "rt/abi/entry/runtime_table.h"
+#include "rt/abi/read_options.h"
 #include "rt/abi/start/global_runtime_life.h"
 #include "rt/task/account/exhaustion.h"
-#include "rt/task/account/name.h"
 #include "rt/task/nurseries/gate.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/nurseries/open.h"
@@ -53,25 +53,11 @@ int check_options(const janus_spawn_options& options) noexcept {
   return options.priority != JANUS_PRIORITY_NORMAL ? with_why(JANUS_E_UNSUPPORTED, Why::kLaterPriority) : 0;
 }
 
-// Reads the options once, as far as they go and are known, and checks what was read. 0, or the error.
+// Reads the options, and checks what was read. 0, or the error.
 template <typename Options>
-int read_options(const Options* from, Options& options) noexcept {
-  static_assert(offsetof(Options, size) == 0 && sizeof options.size == sizeof(std::uint32_t));
-  std::uint32_t size;
-  read_user_bytes(&size, from, sizeof size);  // alone, since memory may end behind a short structure
-  const std::uint32_t first = first_size_of(options);
-  if (size != 0 && size < first) return invalid(Why::kSize);
-  const std::size_t given = size != 0 ? size : first;
-  options = {};
-  read_user_bytes(&options, from, given < sizeof options ? given : sizeof options);
-  return check_options(options);
-}
-
-// nullptr: there is no name.
-const char* read_name(const char* from, char (&name)[kNameBytes]) noexcept {
-  if (from == nullptr) return nullptr;
-  (void)read_user_string(name, sizeof name, from);
-  return name;
+int read_and_check(const Options* from, Options& options) noexcept {
+  const int error = read_options(from, options, first_size_of(options));
+  return error != 0 ? error : check_options(options);
 }
 
 // Sets the error of a failed open. A request for a larger budget than the opener has does not end the opener, even
@@ -108,7 +94,7 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
     runtime = nullptr;
   }
   janus_nursery_options given;
-  if (options != nullptr && error == 0) error = read_options(options, given);
+  if (options != nullptr && error == 0) error = read_and_check(options, given);
   if (options != nullptr && error == 0) {
     asked.on_error = static_cast<ErrorPolicy>(given.on_error);
     asked.on_exhaustion = static_cast<ExhaustionPolicy>(given.on_exhaustion);
@@ -143,7 +129,7 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
   if (error == JANUS_E_NO_CAP) error = with_why(error, Why::kStranger);
   if (error == 0) error = why_no_task_function(fn);
   janus_spawn_options given;
-  if (error == 0 && options != nullptr) error = read_options(options, given);
+  if (error == 0 && options != nullptr) error = read_and_check(options, given);
   OrError<Task*> task = Failed{error};
   if (error == 0) {
     SpawnOptions asked{nursery->runtime->options.stack_class, TaskFlags::kExposed | TaskFlags::kKept, nullptr, nullptr};

@@ -10,6 +10,7 @@
 #include "rt/task/nurseries/join.h"
 #include "rt/task/record/panic.h"
 #include "rt/task/report/runtime_text.h"
+#include "rt/task/supervise/supervisor.h"
 #include "rt/task/wait/ancestry.h"
 #include "rt/task/wait/cancel.h"
 
@@ -80,6 +81,10 @@ int janus_task_release(janus_task handle) {
   if (!is_kin(*runtime.get(), me, *task)) {
     task->lock.unlock();
     return JANUS_E_NO_CAP;
+  }
+  if (is_supervised(*task)) {  // its supervisor frees the record, as soon as it has taken note of the end
+    task->lock.unlock();
+    return 0;
   }
   return release_locked(worker_in(*runtime.get(), me), task);
 }

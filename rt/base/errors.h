@@ -47,6 +47,14 @@ enum class Why : std::uint8_t {
   kAlign,
   kLaterPriority,
   kReserved,
+  kNoMailbox,
+  kNoSupervisor,
+  kMessage,
+  kStrategy,
+  kDelays,
+  kRestarts,
+  kStopTime,
+  kRestart,
 };
 
 // Packs a Why above the 16 bits of an error, for functions whose error goes to janus_last_error. error_of() gives the

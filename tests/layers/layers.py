@@ -248,7 +248,7 @@ UPWARD_WITHIN = {
 RANKS = {
     "arch/linux/": ("", "files", "memory", "auxv", "time", "symbols", "threads", "signals", "process", "limits", "start"),
     "kernel-free/": ("cpu", "smp", "console", "memory", "clock", "threads", "traps", "devices", "files", "firmware", "boot"),
-    "rt/task/": ("record", "report", "wait", "account", "locks", "nurseries", "sync", "stacks", "channels", "run"),
+    "rt/task/": ("record", "report", "wait", "account", "locks", "nurseries", "sync", "stacks", "channels", "mailboxes", "run", "supervise"),
     "rt/abi/": ("reports", "entry", "inspect", "start", ""),
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rt/task/account/memory.h"
+#include "rt/task/channels/channel_hold.h"
 #include "rt/task/channels/channel_wait.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/record/price.h"
@@ -18,21 +19,6 @@ namespace janus {
 namespace {
 
 static_assert(sizeof(Channel) <= kChannelBytes);
-
-// As a guest, since the channel may have ended.
-class ChannelGuard {
- public:
-  ChannelGuard(Worker* worker, Channel& channel) noexcept
-      : channel_(channel), me_(owner_in(channel, worker)), hold_(channel.lock.lock_as_guest(me_)) {}
-  ~ChannelGuard() { channel_.lock.unlock(me_, hold_); }
-  ChannelGuard(const ChannelGuard&) = delete;
-  ChannelGuard& operator=(const ChannelGuard&) = delete;
-
- private:
-  Channel& channel_;
-  LockOwner* const me_;
-  const BiasedLock::Hold hold_;
-};
 
 OrError<Channel*> take_record(Runtime& runtime, Worker* worker, Account* payer) noexcept {
   if (!pay_for_record(runtime, payer, kChannelBytes)) return Failed{with_why(kErrorBudget, Why::kMemory)};
@@ -107,6 +93,7 @@ OrError<Channel*> create_channel(Runtime& runtime, Worker* worker, Task* task, s
   channel->capacity = capacity;
   channel->buffer = buffer;
   channel->state = ChannelState::kOpen;
+  channel->kind = ChannelKind::kChannel;
   channel->first = channel->count = 0;
   channel->senders.reset();
   channel->receivers.reset();
@@ -125,7 +112,7 @@ int close_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexce
   const Runtime* runtime;
   unsigned woken;
   {
-    const ChannelGuard guard(worker, channel);
+    const ChannelHold hold(worker, channel);
     if (!channel.is_alive(secret)) return kErrorStale;
     if (channel.state == ChannelState::kClosed) return kErrorClosed;
     runtime = channel.runtime;

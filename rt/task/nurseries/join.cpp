@@ -81,6 +81,27 @@ int wait_for(Task& self, AwaitedEnd& awaited) noexcept {
 
 }  // namespace
 
+int join_locked(Task& self, Task& task, std::int64_t* result) noexcept {
+  if (is_cancelled(self)) {
+    task.lock.unlock();
+    (void)sees_cancel(self);  // passes the cancel on; must hold no lock
+    return kCancelledCode;
+  }
+  if (task.has(TaskFlags::kEnded)) {
+    const std::int64_t value = task.result;
+    order_hooks::acquire(order_hooks::second(&task));
+    task.lock.unlock();
+    if (result != nullptr) write_user(result, value);
+    return 0;
+  }
+  AwaitedEnd awaited(task, self);
+  const int answer = wait_for(self, awaited);
+  if (answer != 0) return answer;
+  order_hooks::acquire(order_hooks::second(&task));
+  if (result != nullptr) write_user(result, awaited.join.result);
+  return 0;
+}
+
 int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
   Runtime& runtime = *self.nursery->runtime;
   Task* const task = lock_handle(&current_worker(), runtime, handle);
@@ -94,24 +115,7 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
     current_worker().counters.deadlocks.add();
     return kErrorDeadlock;
   }
-  if (is_cancelled(self)) {
-    task->lock.unlock();
-    (void)sees_cancel(self);  // passes the cancel on; must hold no lock
-    return kCancelledCode;
-  }
-  if (task->has(TaskFlags::kEnded)) {
-    const std::int64_t value = task->result;
-    order_hooks::acquire(order_hooks::second(task));
-    task->lock.unlock();
-    if (result != nullptr) write_user(result, value);
-    return 0;
-  }
-  AwaitedEnd awaited(*task, self);
-  const int answer = wait_for(self, awaited);
-  if (answer != 0) return answer;
-  order_hooks::acquire(order_hooks::second(task));
-  if (result != nullptr) write_user(result, awaited.join.result);
-  return 0;
+  return join_locked(self, *task, result);
 }
 
 }  // namespace janus

@@ -27,6 +27,8 @@ inline bool is_over(Join& join) noexcept {
 
 // Waits for the end of the handle's task. 0: *result is its return value; negative: the wait failed.
 int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept;
+// The same for a task that lock_handle() has found, whoever asks. Releases its lock.
+int join_locked(Task& self, Task& task, std::int64_t* result) noexcept;
 // Under the task's lock, before it has ended; and after, when the join is over, there is nothing to unlink.
 void link_join(Task& task, Join& join) noexcept;
 void unlink_join(Task& task, const Join& join) noexcept;

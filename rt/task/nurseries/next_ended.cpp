@@ -4,19 +4,12 @@
 
 #include "rt/base/order_hooks.h"
 #include "rt/task/nurseries/deadlock.h"
-#include "rt/task/record/runtime.h"
-#include "rt/task/wait/children.h"
-#include "rt/task/wait/wait.h"
 #include "rt/task/wait/wake.h"
 
 namespace janus {
 
-namespace {
-
-constexpr std::uint64_t kWaitsForAny = NurseryWord::kWaiter | NurseryWord::kAnyEnd;
-
 // A task cannot be freed while it is in the records.
-bool take_untold(Nursery& nursery, Report& report) noexcept {
+bool take_untold(Nursery& nursery, Report& report, Task*& ended) noexcept {
   if (nursery.untold.load(std::memory_order_relaxed) == nullptr) return false;
   LockGuard guard(nursery.lock);
   Task* const task = nursery.untold.load(std::memory_order_relaxed);
@@ -24,8 +17,11 @@ bool take_untold(Nursery& nursery, Report& report) noexcept {
   nursery.untold.store(task->record_previous, std::memory_order_relaxed);
   order_hooks::acquire(order_hooks::second(task));
   report = report_of(*task);
+  ended = task;
   return true;
 }
+
+namespace {
 
 // The end of a child of a shared nursery in whose word kWaitsForAny is set.
 struct AwaitedAny : AwaitedUnlocked {
@@ -44,26 +40,17 @@ struct AwaitedAny : AwaitedUnlocked {
   }
 };
 
-WaitEnd wait_for_any(Task& self, Nursery& nursery) noexcept {
-  if (is_at_home(nursery, current_worker()))
-    (void)publish_count(nursery, kWaitsForAny);
-  else
-    nursery.word.fetch_or(kWaitsForAny, std::memory_order_acq_rel);
-  AwaitedAny any(nursery);
-  const WaitEnd end = wait(self, any);
-  nursery.word.fetch_and(~kWaitsForAny, std::memory_order_relaxed);
-  return end;
-}
-
 }  // namespace
 
 int next_ended(Task& self, Nursery& nursery, Report& report) noexcept {
   for (;;) {
     if (sees_cancel(self)) return kCancelledCode;                     // also if what that has cancelled has ended
     const bool was_last = !has_children(&current_worker(), nursery);  // looked at first: it may just end
-    if (take_untold(nursery, report)) return 0;
+    Task* ended = nullptr;
+    if (take_untold(nursery, report, ended)) return 0;
     if (was_last) return kErrorClosed;
-    const WaitEnd end = wait_for_any(self, nursery);
+    AwaitedAny any(nursery);
+    const WaitEnd end = wait_for_any(self, nursery, any);
     if (end != WaitEnd::kOver) return result_of(end, self);
   }
 }
@@ -73,7 +60,8 @@ int next_ended(Task& self, Nursery& nursery, Report& report) noexcept {
     const std::uint32_t seen = nursery.ended.load(std::memory_order_acquire);
     nursery.word.fetch_or(kWaitsForAny, std::memory_order_acq_rel);
     const bool was_last = !has_children(nullptr, nursery);
-    const bool has_it = take_untold(nursery, report);
+    Task* ended = nullptr;
+    const bool has_it = take_untold(nursery, report, ended);
     if (!has_it && !was_last) {
       look_again_for_deadlock(nursery.runtime->scheduler);
       platform::wait(nursery.ended, seen, until_ns);

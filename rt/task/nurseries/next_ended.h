@@ -10,6 +10,9 @@
 #include <cstdint>
 
 #include "rt/task/nurseries/result.h"
+#include "rt/task/record/runtime.h"
+#include "rt/task/wait/children.h"
+#include "rt/task/wait/wait.h"
 
 namespace janus {
 
@@ -18,5 +21,25 @@ namespace janus {
 [[nodiscard]] int next_ended(Task& self, Nursery& nursery, Report& report) noexcept;
 // The same for a thread outside tasks, until `until_ns` at the latest.
 [[nodiscard]] int next_ended_outside(Nursery& nursery, std::uint64_t until_ns, Report& report) noexcept;
+
+
+// --- For owners that wait for more than that -------------------------------------------------------------------------
+
+// Takes the next untold end. False: there is none. `ended`: the task, which its owner may release afterwards.
+[[nodiscard]] bool take_untold(Nursery& nursery, Report& report, Task*& ended) noexcept;
+
+inline constexpr std::uint64_t kWaitsForAny = NurseryWord::kWaiter | NurseryWord::kAnyEnd;
+
+// Waits for `awaited`, whose wait for kChildren the next end ends, too.
+template <typename T>
+[[nodiscard]] WaitEnd wait_for_any(Task& self, Nursery& nursery, T& awaited) noexcept {
+  if (is_at_home(nursery, current_worker()))
+    (void)publish_count(nursery, kWaitsForAny);
+  else
+    nursery.word.fetch_or(kWaitsForAny, std::memory_order_acq_rel);
+  const WaitEnd end = wait(self, awaited);
+  nursery.word.fetch_and(~kWaitsForAny, std::memory_order_relaxed);
+  return end;
+}
 
 }  // namespace janus

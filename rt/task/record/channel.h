@@ -23,6 +23,10 @@ struct ChannelWait;
 
 enum class ChannelState : std::uint8_t { kOpen, kClosed };
 
+// What the record serves. Other things than channels that have a handle, references and tasks that wait use the record of
+// one, and keep what is theirs in the buffer.
+enum class ChannelKind : std::uint8_t { kChannel, kMailbox, kSupervisor };
+
 // INVARIANT released-once: `life` holds the secret half of the channel's handle and the number of references in one
 // word, so that a caller with a handle gives up a reference of that channel or none, and the caller that gives up the
 // last one, and no other, closes and frees the channel. The secret stays until the record serves another channel, as
@@ -47,6 +51,7 @@ struct alignas(64) Channel {
   std::atomic<std::uint64_t> handle;
   BiasedLock lock;  // guards what follows; has no owner in a free record
   ChannelState state;
+  ChannelKind kind;
   std::uint32_t element_bytes;
   List<ChannelWait> receivers, senders;  // at least one of them is empty
   std::size_t count;                     // of elements in the buffer
