@@ -91,7 +91,7 @@ def share_comments(header):
 def read_all(include):
     parts = sorted((include / 'janus/rt').glob('*.h'))
     headers = [read(part, 'janus/rt.h') for part in parts]
-    return headers + [read(include / part, part) for part in ('janus/broadcast.h', 'janus/sync.h', 'janus/ticker.h', 'janus/watch.h', 'janus/llvm.h')]
+    return headers + [read(include / part, part) for part in ('janus/broadcast.h', 'janus/supervise.h', 'janus/sync.h', 'janus/ticker.h', 'janus/watch.h', 'janus/llvm.h')]
 
 
 def general(include):

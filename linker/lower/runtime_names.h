@@ -9,7 +9,7 @@
 
 namespace janus::lower {
 
-constexpr std::array<std::string_view, 123> kRuntimeNames = {
+constexpr std::array<std::string_view, 141> kRuntimeNames = {
     "janus_alloc",
     "janus_alloc_aligned",
     "janus_barrier_init",
@@ -35,6 +35,7 @@ constexpr std::array<std::string_view, 123> kRuntimeNames = {
     "janus_channel_send_until",
     "janus_channel_try_recv",
     "janus_channel_try_send",
+    "janus_child_ready",
     "janus_cond_broadcast",
     "janus_cond_signal",
     "janus_cond_wait",
@@ -53,6 +54,17 @@ constexpr std::array<std::string_view, 123> kRuntimeNames = {
     "janus_local_get",
     "janus_local_new",
     "janus_local_set",
+    "janus_mailbox_close",
+    "janus_mailbox_create",
+    "janus_mailbox_recv",
+    "janus_mailbox_recv_match",
+    "janus_mailbox_recv_match_until",
+    "janus_mailbox_recv_until",
+    "janus_mailbox_release",
+    "janus_mailbox_retain",
+    "janus_mailbox_send",
+    "janus_mailbox_send_until",
+    "janus_mailbox_try_send",
     "janus_mutex_heal",
     "janus_mutex_lock",
     "janus_mutex_lock_until",
@@ -111,6 +123,12 @@ constexpr std::array<std::string_view, 123> kRuntimeNames = {
     "janus_sleep_ns",
     "janus_sleep_until",
     "janus_strerror",
+    "janus_supervisor_add",
+    "janus_supervisor_children",
+    "janus_supervisor_close",
+    "janus_supervisor_open",
+    "janus_supervisor_remove",
+    "janus_supervisor_run",
     "janus_syscall",
     "janus_task_cancel",
     "janus_task_id",

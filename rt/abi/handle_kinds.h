@@ -23,7 +23,7 @@ janus_channel* channel_handle(const void* named) noexcept {
 }
 // Its secret, which the functions of the task layer compare.
 template <ChannelKind kKind>
-std::uint32_t secret_of(const void* named) noexcept {
+std::uint32_t channel_secret(const void* named) noexcept {
   return secret_of_handle(word_of(channel_handle<kKind>(named)));
 }
 

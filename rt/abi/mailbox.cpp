@@ -51,7 +51,7 @@ janus_mailbox* janus_mailbox_create(size_t element_size, size_t capacity) {
 janus_mailbox* janus_mailbox_retain(janus_mailbox* named) {
   const Caller me = enter();
   const OrError<Channel*> mailbox = check_mailbox(me, named);
-  int error = mailbox ? retain_channel(*mailbox.value, secret_of<ChannelKind::kMailbox>(named)) : mailbox.error;
+  int error = mailbox ? retain_channel(*mailbox.value, channel_secret<ChannelKind::kMailbox>(named)) : mailbox.error;
   if (error == 0) return named;
   if (error == JANUS_E_STATE) error = with_why(error, Why::kReferences);
   set_error(me, with_mailbox_named(error));
@@ -63,7 +63,7 @@ void janus_mailbox_release(janus_mailbox* named) {
   const OrError<Channel*> found = check_mailbox(me, named);
   int error = found.error;
   if (Channel* const mailbox = found.value)
-    error = release_channel(worker_in(*mailbox->runtime, me), *mailbox, secret_of<ChannelKind::kMailbox>(named));
+    error = release_channel(worker_in(*mailbox->runtime, me), *mailbox, channel_secret<ChannelKind::kMailbox>(named));
   if (error != 0) set_error(me, with_mailbox_named(error));
 }
 
@@ -100,7 +100,7 @@ int janus_mailbox_close(janus_mailbox* named) {
   if (!found) return found.error;
   Channel* const mailbox = found.value;
   order_hooks::release(mailbox);
-  return close_channel(worker_in(*mailbox->runtime, me), *mailbox, secret_of<ChannelKind::kMailbox>(named));
+  return close_channel(worker_in(*mailbox->runtime, me), *mailbox, channel_secret<ChannelKind::kMailbox>(named));
 }
 
 }  // extern "C"

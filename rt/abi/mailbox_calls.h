@@ -23,7 +23,7 @@ int transfer_at(Caller me, const janus_mailbox* named, const void* message, bool
   found = check_mailbox(me, named);
   if (!found) return found.error;
   if (message == nullptr) return JANUS_E_INVALID;
-  return call(me, *found.value, secret_of<ChannelKind::kMailbox>(named));
+  return call(me, *found.value, channel_secret<ChannelKind::kMailbox>(named));
 }
 
 int receive_matching_named(janus_mailbox* mailbox, MailboxFilter filter, void* message, MailboxWait wait,

@@ -29,10 +29,6 @@ bool is_cap_good(janus_cap cap) noexcept {
   return cap.raw == 0 || cap.raw == 1;
 }
 
-constexpr int invalid(Why argument) noexcept {
-  return with_why(JANUS_E_INVALID, argument);
-}
-
 int check_options(const janus_nursery_options& options) noexcept {
   if (options.on_error > JANUS_ON_ERROR_COLLECT) return invalid(Why::kOnError);
   if (options.on_exhaustion > JANUS_ON_EXHAUSTION_DENY) return invalid(Why::kOnExhaustion);

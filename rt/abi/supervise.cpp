@@ -22,10 +22,6 @@ static_assert(JANUS_TRANSIENT == unsigned(RestartPolicy::kTransient) &&
 static_assert(JANUS_CHILD_RUNS == unsigned(ChildState::kRuns) && JANUS_CHILD_STOPS == unsigned(ChildState::kStops) &&
               JANUS_CHILD_ENDED == unsigned(ChildState::kEnded) && JANUS_CHILD_WAITS == unsigned(ChildState::kWaits));
 
-constexpr int invalid(Why argument) noexcept {
-  return with_why(JANUS_E_INVALID, argument);
-}
-
 int check_options(const janus_supervisor_options& options) noexcept {
   if (options.strategy > JANUS_REST_FOR_ONE) return invalid(Why::kStrategy);
   if (options.max_restarts > RestartLimit::kMost && options.max_restarts != RestartLimit::kAny)
@@ -35,6 +31,7 @@ int check_options(const janus_supervisor_options& options) noexcept {
 
 int check_spec(const janus_child_spec& spec) noexcept {
   if (const int error = why_no_task_function(spec.start)) return error;
+  if (!may_be_called(reinterpret_cast<void (*)(void*)>(reinterpret_cast<void (*)()>(spec.start)))) return JANUS_E_INVALID;  // the runtime calls it
   return spec.restart > JANUS_TEMPORARY ? invalid(Why::kRestart) : 0;
 }
 
@@ -70,7 +67,7 @@ OrError<Channel*> check_supervisor(const Caller& me, const janus_supervisor* nam
 }
 
 std::uint32_t secret_of_supervisor(const janus_supervisor* named) noexcept {
-  return secret_of<ChannelKind::kSupervisor>(named);
+  return channel_secret<ChannelKind::kSupervisor>(named);
 }
 
 janus_child child_of(const ChildView& view) noexcept {

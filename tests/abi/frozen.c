@@ -4,6 +4,7 @@
 // headers_test.py checks that it has everything of rt.h. docs/decisions/0050
 #include <janus/llvm.h>
 #include <janus/rt.h>
+#include <janus/supervise.h>
 #include <janus/sync.h>
 
 #define JANUS_TEST_PASTE2(a, b) a##b
@@ -103,6 +104,17 @@ HOLDS(JANUS_TASK_BUDGET_EXHAUSTED == 4);
 HOLDS(JANUS_TASK_COMPLETED == 5);
 HOLDS(JANUS_TASK_FAILED == 6);
 HOLDS(JANUS_TASK_CANCELLED == 7);
+HOLDS(JANUS_ONE_FOR_ONE == 0u);
+HOLDS(JANUS_ONE_FOR_ALL == 1u);
+HOLDS(JANUS_REST_FOR_ONE == 2u);
+HOLDS(JANUS_RESTARTS_ANY == UINT32_MAX);
+HOLDS(JANUS_PERMANENT == 0u);
+HOLDS(JANUS_TRANSIENT == 1u);
+HOLDS(JANUS_TEMPORARY == 2u);
+HOLDS(JANUS_CHILD_WAITS == 0u);
+HOLDS(JANUS_CHILD_RUNS == 1u);
+HOLDS(JANUS_CHILD_STOPS == 2u);
+HOLDS(JANUS_CHILD_ENDED == 3u);
 HOLDS(JANUS_FUEL_OFFSET == 8);
 HOLDS(JANUS_YIELD_INTERVAL == 1024u);
 HOLDS(JANUS_CAP_SPAWN == 1u);
@@ -126,6 +138,32 @@ HOLDS(sizeof(janus_event) == 8);
 FIELD(janus_event, word, 0, 8);
 HOLDS(sizeof(janus_once) == 8);
 FIELD(janus_once, word, 0, 8);
+HOLDS(sizeof(janus_supervisor_options) == 80);
+FIELD(janus_supervisor_options, size, 0, 4);
+FIELD(janus_supervisor_options, strategy, 4, 4);
+FIELD(janus_supervisor_options, max_restarts, 8, 4);
+FIELD(janus_supervisor_options, within_ops, 16, 8);
+FIELD(janus_supervisor_options, within_ns, 24, 8);
+FIELD(janus_supervisor_options, delay_min_ns, 32, 8);
+FIELD(janus_supervisor_options, delay_max_ns, 40, 8);
+FIELD(janus_supervisor_options, budget, 48, 24);
+FIELD(janus_supervisor_options, name, 72, 8);
+HOLDS(sizeof(janus_child_spec) == 72);
+FIELD(janus_child_spec, size, 0, 4);
+FIELD(janus_child_spec, restart, 4, 4);
+FIELD(janus_child_spec, start, 8, 8);
+FIELD(janus_child_spec, arg, 16, 8);
+FIELD(janus_child_spec, budget, 24, 24);
+FIELD(janus_child_spec, stop_ns, 48, 8);
+FIELD(janus_child_spec, name, 56, 8);
+FIELD(janus_child_spec, ready_ns, 64, 8);
+HOLDS(sizeof(janus_child) == 88);
+FIELD(janus_child, id, 0, 8);
+FIELD(janus_child, state, 8, 4);
+FIELD(janus_child, restarts, 12, 4);
+FIELD(janus_child, task_id, 16, 8);
+FIELD(janus_child, last, 24, 32);
+FIELD(janus_child, name, 56, 32);
 HOLDS(sizeof(janus_result) == 32);
 FIELD(janus_result, kind, 0, 4);
 FIELD(janus_result, errors, 4, 4);
@@ -394,6 +432,25 @@ int janus_event_wait(janus_event* event);
 int janus_event_wait_until(janus_event* event, uint64_t deadline_ns);
 int janus_once_call(janus_once* once, void (*fn)(void*), void* arg);
 int janus_once_call_until(janus_once* once, void (*fn)(void*), void* arg, uint64_t deadline_ns);
+janus_mailbox* janus_mailbox_create(size_t element_size, size_t capacity);
+janus_mailbox* janus_mailbox_retain(janus_mailbox* mailbox);
+void janus_mailbox_release(janus_mailbox* mailbox);
+int janus_mailbox_send(janus_mailbox* mailbox, const void* message);
+int janus_mailbox_send_until(janus_mailbox* mailbox, const void* message, uint64_t deadline_ns);
+int janus_mailbox_try_send(janus_mailbox* mailbox, const void* message);
+int janus_mailbox_recv(janus_mailbox* mailbox, void* message);
+int janus_mailbox_recv_until(janus_mailbox* mailbox, void* message, uint64_t deadline_ns);
+int janus_mailbox_recv_match(janus_mailbox* mailbox, int (*wants)(const void* message, void* arg), void* arg, void* message);
+int janus_mailbox_recv_match_until(janus_mailbox* mailbox, int (*wants)(const void* message, void* arg), void* arg, void* message,
+                                   uint64_t deadline_ns);
+int janus_mailbox_close(janus_mailbox* mailbox);
+janus_supervisor* janus_supervisor_open(janus_rt* rt, const janus_supervisor_options* options);
+int64_t janus_supervisor_add(janus_supervisor* supervisor, const janus_child_spec* spec);
+int janus_supervisor_remove(janus_supervisor* supervisor, int64_t id);
+int janus_supervisor_run(janus_supervisor* supervisor);
+int64_t janus_supervisor_children(janus_supervisor* supervisor, janus_child* children, size_t n);
+int janus_supervisor_close(janus_supervisor* supervisor);
+int janus_child_ready(void);
 // Macros that are not constants.
 int frozen_macros(uint32_t counter);
 int frozen_macros(uint32_t counter) {

@@ -5,6 +5,7 @@
 #include <janus/broadcast.h>
 #include <janus/llvm.h>
 #include <janus/rt.h>
+#include <janus/supervise.h>
 #include <janus/sync.h>
 #include <janus/ticker.h>
 #include <janus/watch.h>
@@ -390,6 +391,109 @@ static int64_t yield_slow(void) {
   for (int i = 0; i < 4 && answer == 0; ++i) answer = janus_yield_slow();
   return answer;
 }
+// Of janus/supervise.h, made anew for each call.
+static int wants_all(const void* message, void* arg) {
+  (void)message;
+  return arg == 0;
+}
+static janus_mailbox* new_mailbox(void) {
+  return janus_mailbox_create(sizeof word, 2);
+}
+static int64_t and_released(janus_mailbox* mailbox, int64_t answer) {
+  janus_mailbox_release(mailbox);
+  return answer;
+}
+static janus_mailbox* mailbox_with_one(void) {
+  janus_mailbox* const mailbox = new_mailbox();
+  janus_mailbox_try_send(mailbox, &word);
+  return mailbox;
+}
+static int64_t mailbox_create(void) {
+  janus_mailbox* const mailbox = new_mailbox();
+  return mailbox ? and_released(mailbox, 1) : janus_last_error();
+}
+static int64_t mailbox_retain(void) {
+  janus_mailbox* const mailbox = new_mailbox();
+  const int is_same = janus_mailbox_retain(mailbox) == mailbox;
+  janus_mailbox_release(mailbox);
+  return and_released(mailbox, is_same);
+}
+static int64_t mailbox_release(void) {
+  janus_mailbox* const mailbox = new_mailbox();
+  janus_mailbox_release(mailbox);
+  return janus_mailbox_close(mailbox);  // stale
+}
+static int64_t mailbox_send(void) {
+  janus_mailbox* const mailbox = new_mailbox();
+  return and_released(mailbox, janus_mailbox_send(mailbox, &word));
+}
+static int64_t mailbox_send_until(void) {
+  janus_mailbox* const mailbox = new_mailbox();
+  return and_released(mailbox, janus_mailbox_send_until(mailbox, &word, UINT64_MAX));
+}
+static int64_t mailbox_try_send(void) {
+  janus_mailbox* const mailbox = new_mailbox();
+  return and_released(mailbox, janus_mailbox_try_send(mailbox, &word));
+}
+static int64_t mailbox_recv(void) {
+  janus_mailbox* const mailbox = mailbox_with_one();
+  return and_released(mailbox, janus_mailbox_recv(mailbox, &word));
+}
+static int64_t mailbox_recv_until(void) {
+  janus_mailbox* const mailbox = mailbox_with_one();
+  return and_released(mailbox, janus_mailbox_recv_until(mailbox, &word, UINT64_MAX));
+}
+static int64_t mailbox_recv_match(void) {
+  janus_mailbox* const mailbox = mailbox_with_one();
+  return and_released(mailbox, janus_mailbox_recv_match(mailbox, wants_all, 0, &word));
+}
+static int64_t mailbox_recv_match_until(void) {
+  janus_mailbox* const mailbox = mailbox_with_one();
+  return and_released(mailbox, janus_mailbox_recv_match_until(mailbox, wants_all, 0, &word, UINT64_MAX));
+}
+static int64_t mailbox_close(void) {
+  janus_mailbox* const mailbox = new_mailbox();
+  return and_released(mailbox, janus_mailbox_close(mailbox));
+}
+static int64_t closes_its_supervisor(void* supervisor) {
+  return janus_supervisor_close(*(janus_supervisor**)supervisor);
+}
+static janus_supervisor* supervisor;
+static janus_supervisor* with_child(void) {
+  const janus_child_spec spec = {.start = closes_its_supervisor, .arg = &supervisor};
+  supervisor = janus_supervisor_open(0, 0);
+  janus_supervisor_add(supervisor, &spec);
+  return supervisor;
+}
+static int64_t and_closed(int64_t answer) {
+  janus_supervisor_close(supervisor);
+  return answer;
+}
+static int64_t supervisor_open(void) {
+  supervisor = janus_supervisor_open(0, 0);
+  return supervisor ? and_closed(1) : janus_last_error();
+}
+static int64_t supervisor_add(void) {
+  const janus_child_spec spec = {.start = nothing};
+  supervisor = janus_supervisor_open(0, 0);
+  return and_closed(janus_supervisor_add(supervisor, &spec));
+}
+static int64_t supervisor_remove(void) {
+  return and_closed(janus_supervisor_remove(with_child(), 1));
+}
+static int64_t supervisor_run(void) {
+  return and_closed(janus_supervisor_run(with_child()));
+}
+static int64_t supervisor_children(void) {
+  return and_closed(janus_supervisor_children(with_child(), 0, 0));
+}
+static int64_t supervisor_close(void) {
+  return janus_supervisor_close(with_child());
+}
+static int64_t child_ready(void) {
+  return janus_child_ready();
+}
+
 // Of janus/sync.h; each call leaves them free.
 static janus_mutex mutex;
 static janus_rwlock rwlock;
@@ -778,6 +882,24 @@ static const call calls[] = {
     {"janus_event_reset", event_reset},
     {"janus_event_wait", event_wait},
     {"janus_event_wait_until", event_wait_until},
+    {"janus_mailbox_create", mailbox_create},
+    {"janus_mailbox_retain", mailbox_retain},
+    {"janus_mailbox_release", mailbox_release},
+    {"janus_mailbox_send", mailbox_send},
+    {"janus_mailbox_send_until", mailbox_send_until},
+    {"janus_mailbox_try_send", mailbox_try_send},
+    {"janus_mailbox_recv", mailbox_recv},
+    {"janus_mailbox_recv_until", mailbox_recv_until},
+    {"janus_mailbox_recv_match", mailbox_recv_match},
+    {"janus_mailbox_recv_match_until", mailbox_recv_match_until},
+    {"janus_mailbox_close", mailbox_close},
+    {"janus_supervisor_open", supervisor_open},
+    {"janus_supervisor_add", supervisor_add},
+    {"janus_supervisor_remove", supervisor_remove},
+    {"janus_supervisor_run", supervisor_run},
+    {"janus_supervisor_children", supervisor_children},
+    {"janus_supervisor_close", supervisor_close},
+    {"janus_child_ready", child_ready},
     {"janus_once_call", once_call},
     {"janus_once_call_until", once_call_until},
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include <janus/supervise.h>
 #include <janus/sync.h>
 
 #include "tests/api/world.h"
@@ -590,6 +591,21 @@ TEST(tasks, a_thread_outside_is_no_task) {
   CHECK_EQ(janus_once_call_until(
                &once, [](void*) {}, nullptr, 1),
            JANUS_E_NO_TASK);
+  const auto wants = [](const void*, void*) { return 1; };
+  CHECK_EQ(janus_mailbox_send(nullptr, &mutex), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_mailbox_send_until(nullptr, &mutex, 1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_mailbox_recv(nullptr, &mutex), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_mailbox_recv_until(nullptr, &mutex, 1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_mailbox_recv_match(nullptr, wants, nullptr, &mutex), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_mailbox_recv_match_until(nullptr, wants, nullptr, &mutex, 1), JANUS_E_NO_TASK);
+  CHECK(janus_supervisor_open(nullptr, nullptr) == nullptr);
+  CHECK_EQ(janus_last_error(), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_supervisor_add(nullptr, nullptr), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_supervisor_remove(nullptr, 1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_supervisor_run(nullptr), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_supervisor_children(nullptr, nullptr, 0), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_supervisor_close(nullptr), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_child_ready(), JANUS_E_NO_TASK);
   CHECK_EQ(janus_semaphore_init(&semaphore, 1), 0);
   CHECK_EQ(janus_barrier_init(&barrier, 1), 0);
 }

@@ -3,6 +3,7 @@
 // docs/budgets.md. Functions that do not return have no price and are not called.
 #include <janus/llvm.h>
 #include <janus/rt.h>
+#include <janus/supervise.h>
 #include <janus/sync.h>
 
 #include <string.h>
@@ -36,6 +37,8 @@ janus_task tasks[kCalls];
 janus_task ended;
 janus_result results[2];
 janus_channel* channel;
+janus_mailbox* mailboxes[kCalls];
+janus_supervisor* supervisors[kCalls];
 janus_channel* channels[kCalls];
 void* blocks[kCalls];
 janus_local_key key, keys[kCalls];
@@ -54,6 +57,10 @@ janus_once once;
 
 int64_t nothing(void*) {
   return 0;
+}
+
+int wants_any(const void*, void*) {
+  return 1;
 }
 
 // What a call needs is prepared before the measurement; `turn` counts the calls.
@@ -189,6 +196,30 @@ const Price prices[] = {
     {"janus_channel_retain", [] { janus_channel_retain(channels[turn]); }},
     {"janus_channel_close", [] { janus_channel_close(channels[turn]); }},
     {"janus_channel_release", [] { janus_channel_release(channels[turn]); }},
+    {"janus_mailbox_create", [] { mailboxes[turn] = janus_mailbox_create(64, 4); }},
+    {"janus_mailbox_send", [] { janus_mailbox_send(mailboxes[turn], element); }},
+    {"janus_mailbox_send_until", [] { janus_mailbox_send_until(mailboxes[turn], element, 1); }},
+    {"janus_mailbox_recv_match", [] { janus_mailbox_recv_match(mailboxes[turn], wants_any, nullptr, element); }},
+    {"janus_mailbox_recv_match_until",
+     [] { janus_mailbox_recv_match_until(mailboxes[turn], wants_any, nullptr, element, 1); }},
+    {"janus_mailbox_try_send", [] { janus_mailbox_try_send(mailboxes[turn], element); }},
+    {"janus_mailbox_recv", [] { janus_mailbox_recv(mailboxes[turn], element); }},
+    {"janus_mailbox_recv_until", [] { janus_mailbox_recv_until(mailboxes[turn], element, 1); }},
+    {"janus_mailbox_retain", [] { janus_mailbox_retain(mailboxes[turn]); }},
+    {"janus_mailbox_close", [] { janus_mailbox_close(mailboxes[turn]); }},
+    {"janus_mailbox_release", [] { janus_mailbox_release(mailboxes[turn]); }},
+    {"janus_supervisor_open", [] { supervisors[turn] = janus_supervisor_open(nullptr, nullptr); }},
+    {"janus_supervisor_children", [] { janus_supervisor_children(supervisors[turn], nullptr, 0); }},
+    {"janus_supervisor_add",
+     [] {
+       janus_child_spec spec = {};
+       spec.start = nothing;
+       janus_supervisor_add(supervisors[turn], &spec);
+     }},
+    {"janus_supervisor_remove", [] { janus_supervisor_remove(supervisors[turn], 1); }},
+    {"janus_supervisor_run", [] { janus_supervisor_run(nullptr); }},
+    {"janus_supervisor_close", [] { janus_supervisor_close(supervisors[turn]); }},
+    {"janus_child_ready", [] { janus_child_ready(); }},
     {"janus_budget_get_current", [] { janus_budget_get_current(); }},
     {"janus_budget_recharge", [] { janus_budget_recharge({}); }},
     {"janus_cap_root", [] { janus_cap_root(nullptr); }},

@@ -17,7 +17,7 @@ def every_function(compiler):
     frozen = (root / 'tests/abi/frozen.c').read_text()
     names = sorted(set(re.findall(r'^[\w* ]+?\b(janus_(?!test_)\w+)\(', frozen, re.M)))
     source = work / 'every.c'
-    source.write_text('#include <janus/llvm.h>\n#include <janus/rt.h>\n#include <janus/sync.h>\n'
+    source.write_text('#include <janus/llvm.h>\n#include <janus/rt.h>\n#include <janus/supervise.h>\n#include <janus/sync.h>\n'
                       'typedef void (*function)(void);\nstatic function volatile all[] = {\n' +
                       ''.join(f'    (function){name},\n' for name in names) +
                       '};\nint main(void) {\n'

@@ -105,15 +105,15 @@ std::int64_t add_child(Task& self, Channel& record, std::uint32_t secret, const 
 
 namespace {
 
-constexpr int kLookAgain = 1;
+constexpr int kHasOther = 1;
 
-// Marks a child as removed that still has the task of this handle. kLookAgain: it has not.
+// Marks a child as removed that still has the task of this handle. kHasOther: it has not.
 int mark_removed(Channel& record, std::uint32_t secret, std::uint64_t id, std::uint64_t handle) noexcept {
   const ChannelHold hold(&current_worker(), record);
   if (!is_open(record, secret)) return kErrorStale;
   Supervisor& supervisor = Supervisor::of(record);
   Child* const child = supervisor.children.find(id);
-  if (child == nullptr || child->task != handle) return kLookAgain;
+  if (child == nullptr || child->task != handle) return kHasOther;
   if (child->is_removed) return kErrorStale;
   child->is_removed = true;
   --supervisor.count;
@@ -165,7 +165,7 @@ int remove_child(Task& self, Channel& record, std::uint32_t secret, std::uint64_
     }
     if (is_at_or_below_task(self, handle)) return kErrorDeadlock;
     const int marked = mark_removed(record, secret, id, handle);
-    if (marked == kLookAgain) continue;
+    if (marked == kHasOther) continue;
     if (marked != 0) return marked;
     take_fuel_unchecked(current_worker(), price::kCancel);
     stop_task(runtime_of(current_worker()), handle);

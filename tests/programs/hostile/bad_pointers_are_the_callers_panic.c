@@ -283,6 +283,64 @@ static void event_set(belongings* mine, void* bad) {
   janus_event_set((janus_event*)bad);
 }
 
+static int wants_any(const void* message, void* arg) {
+  return message != arg;
+}
+
+static void mailbox_send(belongings* mine, void* bad) {
+  janus_mailbox_send(mine->mailbox, bad);
+}
+
+static void mailbox_recv(belongings* mine, void* bad) {
+  char message[64] = {0};
+  janus_mailbox_try_send(mine->mailbox, message);
+  janus_mailbox_recv(mine->mailbox, bad);
+}
+
+static void mailbox_recv_match(belongings* mine, void* bad) {
+  char message[64] = {0};
+  janus_mailbox_try_send(mine->mailbox, message);
+  janus_mailbox_recv_match(mine->mailbox, wants_any, NULL, bad);
+}
+
+static void mailbox_filter(belongings* mine, void* bad) {
+  char message[64] = {0};
+  janus_mailbox_try_send(mine->mailbox, message);
+  janus_mailbox_recv_match(mine->mailbox, (int (*)(const void*, void*))(uintptr_t)bad, NULL, message);
+}
+
+static void supervisor_options(belongings* mine, void* bad) {
+  (void)mine;
+  janus_supervisor_open(NULL, (const janus_supervisor_options*)bad);
+}
+
+static void supervisor_name(belongings* mine, void* bad) {
+  (void)mine;
+  const janus_supervisor_options options = {.name = (const char*)bad};
+  janus_supervisor_close(janus_supervisor_open(NULL, &options));
+}
+
+static void supervisor_spec(belongings* mine, void* bad) {
+  janus_supervisor_add(mine->supervisor, (const janus_child_spec*)bad);
+}
+
+static void supervisor_child_name(belongings* mine, void* bad) {
+  const janus_child_spec spec = {.start = return_nothing, .name = (const char*)bad};
+  janus_supervisor_add(mine->supervisor, &spec);
+}
+
+static void supervisor_start(belongings* mine, void* bad) {
+  const janus_child_spec spec = {.start = (janus_task_fn)(uintptr_t)bad};
+  janus_supervisor_add(mine->supervisor, &spec);
+  janus_supervisor_run(mine->supervisor);
+}
+
+static void supervisor_children(belongings* mine, void* bad) {
+  const janus_child_spec spec = {.start = return_nothing};
+  janus_supervisor_add(mine->supervisor, &spec);
+  janus_supervisor_children(mine->supervisor, (janus_child*)bad, 1);
+}
+
 static void once_object(belongings* mine, void* bad) {
   (void)mine;
   janus_once_call_until((janus_once*)bad, call_nothing, NULL, 1);
@@ -334,6 +392,16 @@ static const attempt attempts[] = {
     {hold, "hold", 0},
     {floating_text, "write_floating: text", 1},
     {floating_zeros, "write_floating: zeros", 1},
+    {mailbox_send, "mailbox_send", 0},
+    {mailbox_recv, "mailbox_recv", 1},
+    {mailbox_recv_match, "mailbox_recv_match", 1},
+    {mailbox_filter, "mailbox_recv_match: filter", 1},
+    {supervisor_options, "supervisor_open: options", 0},
+    {supervisor_name, "supervisor_open: name", 0},
+    {supervisor_spec, "supervisor_add: spec", 0},
+    {supervisor_child_name, "supervisor_add: name", 0},
+    {supervisor_start, "supervisor_add: start", 1},
+    {supervisor_children, "supervisor_children", 1},
     {mutex_lock, "mutex_lock", 1},
     {mutex_unlock, "mutex_unlock", 1},
     {cond_wait, "cond_wait", 1},

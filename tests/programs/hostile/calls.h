@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include <janus/broadcast.h>
+#include <janus/supervise.h>
 #include <janus/sync.h>
 #include <janus/ticker.h>
 #include <janus/watch.h>
@@ -17,6 +18,8 @@
 typedef struct belongings {
   janus_channel* room;    // with room for one
   janus_channel* closed;  // a closed one
+  janus_mailbox* mailbox;  // with room for one
+  janus_supervisor* supervisor;
   janus_nursery* nursery;
   janus_task ended;  // a child that has ended
   janus_local_key key;
@@ -45,16 +48,20 @@ static inline int prepare(belongings* mine) {
   mine->room = janus_channel_create(64, 1);
   mine->closed = janus_channel_create(8, 0);
   janus_channel_close(mine->closed);
+  mine->mailbox = janus_mailbox_create(64, 1);
+  mine->supervisor = janus_supervisor_open(NULL, NULL);
   mine->nursery = open_plain();
   mine->ended = spawn(mine->nursery, return_nothing, NULL);
   mine->block = janus_alloc(100);
-  return mine->room && mine->closed && mine->nursery && mine->block && janus_task_join(mine->ended, NULL) == 0 ? 0 : -1;
+  return mine->room && mine->closed && mine->mailbox && mine->supervisor && mine->nursery && mine->block && janus_task_join(mine->ended, NULL) == 0 ? 0 : -1;
 }
 
 static inline void release(belongings* mine) {
   janus_free(mine->block);
   janus_channel_release(mine->room);
   janus_channel_release(mine->closed);
+  janus_mailbox_release(mine->mailbox);
+  janus_supervisor_close(mine->supervisor);
   janus_nursery_cancel(mine->nursery);
   janus_nursery_await(mine->nursery, NULL);
   janus_nursery_destroy(mine->nursery);
@@ -484,6 +491,45 @@ static void step_event(belongings* mine) {
   janus_event_reset(&event);
 }
 
+static int wants_large(const void* message, void* least) {
+  return *(const char*)message >= (char)(intptr_t)least;
+}
+
+static void step_mailbox(belongings* mine) {
+  (void)mine;
+  char message[64] = {1};
+  janus_mailbox* const mailbox = janus_mailbox_create(sizeof message, 2);
+  janus_mailbox_send(mailbox, message);
+  janus_mailbox_send_until(mailbox, message, janus_now_ns() + 1000);
+  janus_mailbox_try_send(mailbox, message);
+  janus_mailbox_recv_match(mailbox, wants_large, (void*)1, message);
+  janus_mailbox_recv_match_until(mailbox, wants_large, (void*)2, message, janus_now_ns() + 1000);
+  if (janus_mailbox_retain(mailbox) != NULL) janus_mailbox_release(mailbox);
+  janus_mailbox_close(mailbox);
+  janus_mailbox_recv(mailbox, message);
+  janus_mailbox_recv_until(mailbox, message, 1);
+  janus_mailbox_release(mailbox);
+}
+
+static int64_t be_ready_and_fail(void* unused) {
+  (void)unused;
+  return janus_child_ready() - 1;
+}
+
+static void step_supervisor(belongings* mine) {
+  (void)mine;
+  const janus_supervisor_options options = {.strategy = JANUS_ONE_FOR_ALL, .max_restarts = 2};
+  const janus_child_spec spec = {.start = be_ready_and_fail, .ready_ns = 1000};
+  janus_child child;
+  janus_supervisor* const supervisor = janus_supervisor_open(NULL, &options);
+  janus_supervisor_add(supervisor, &spec);
+  const int64_t second = janus_supervisor_add(supervisor, &spec);
+  janus_supervisor_run(supervisor);
+  janus_supervisor_children(supervisor, &child, 1);
+  janus_supervisor_remove(supervisor, second);
+  janus_supervisor_close(supervisor);
+}
+
 static void call_nothing(void* unused) {
   (void)unused;
 }
@@ -572,6 +618,13 @@ static const step steps[] = {
     {"wait group", step_wait_group,
      "janus_wait_group_add janus_wait_group_wait janus_wait_group_wait_until janus_wait_group_done"},
     {"event", step_event, "janus_event_wait janus_event_wait_until janus_event_set janus_event_reset"},
+    {"mailbox", step_mailbox,
+     "janus_mailbox_create janus_mailbox_send janus_mailbox_send_until janus_mailbox_try_send janus_mailbox_recv_match "
+     "janus_mailbox_recv_match_until janus_mailbox_retain janus_mailbox_close janus_mailbox_recv "
+     "janus_mailbox_recv_until"},
+    {"supervisor", step_supervisor,
+     "janus_supervisor_open janus_supervisor_add janus_supervisor_run janus_supervisor_children "
+     "janus_supervisor_remove janus_supervisor_close janus_child_ready"},
     {"once", step_once, "janus_once_call janus_once_call_until"},
 };
 enum { kSteps = sizeof steps / sizeof *steps };

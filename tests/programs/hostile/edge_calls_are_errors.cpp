@@ -3,6 +3,7 @@
 // or the task panics. hostile_test.py checks that no function is missing.
 #include <janus/broadcast.h>
 #include <janus/llvm.h>
+#include <janus/supervise.h>
 #include <janus/sync.h>
 #include <janus/ticker.h>
 #include <janus/watch.h>
@@ -148,6 +149,67 @@ const EdgeCall calls[] = {
     {"close(junk)", [] { return refused(janus_channel_close(junk<janus_channel*>())); }},
     {"send(a nursery)", [] { return refused(janus_channel_send((janus_channel*)nursery, &number)); }},
     {"close(misaligned)", [] { return refused(janus_channel_close((janus_channel*)((char*)channel + 1))); }},
+    {"mailbox_create(0, 1)", [] { return refused(janus_mailbox_create(0, 1)); }},
+    {"mailbox_create(1, 0)", [] { return refused(janus_mailbox_create(1, 0)); }},
+    {"mailbox_create(all, 1)", [] { return refused(janus_mailbox_create(kAll, 1)); }},
+    {"mailbox_create(1, all)", [] { return refused(janus_mailbox_create(1, kAll)); }},
+    {"mailbox_create(wraps)", [] { return refused(janus_mailbox_create(40, size_t{1} << 58)); }},
+    {"mailbox_send(nullptr)", [] { return refused(janus_mailbox_send(nullptr, &number)); }},
+    {"mailbox_send(junk)", [] { return refused(janus_mailbox_send(junk<janus_mailbox*>(), &number)); }},
+    {"mailbox_send(a channel)", [] { return refused(janus_mailbox_send((janus_mailbox*)channel, &number)); }},
+    {"mailbox_send_until(nullptr)", [] { return refused(janus_mailbox_send_until(nullptr, &number, 1)); }},
+    {"mailbox_try_send(nullptr)", [] { return refused(janus_mailbox_try_send(nullptr, &number)); }},
+    {"mailbox_recv(nullptr)", [] { return refused(janus_mailbox_recv(nullptr, &number)); }},
+    {"mailbox_recv_until(nullptr)", [] { return refused(janus_mailbox_recv_until(nullptr, &number, 1)); }},
+    {"mailbox_recv_match(nullptr)",
+     [] {
+       return refused(janus_mailbox_recv_match(
+           nullptr, [](const void*, void*) { return 1; }, nullptr, &number));
+     }},
+    {"mailbox_recv_match(of nothing)",
+     [] {
+       janus_mailbox* const mailbox = janus_mailbox_create(8, 1);
+       const int answer = janus_mailbox_recv_match(mailbox, nullptr, nullptr, &number);
+       janus_mailbox_release(mailbox);
+       return refused(answer);
+     }},
+    {"mailbox_recv_match_until(nullptr)",
+     [] {
+       return refused(janus_mailbox_recv_match_until(
+           nullptr, [](const void*, void*) { return 1; }, nullptr, &number, 1));
+     }},
+    {"mailbox_close(nullptr)", [] { return refused(janus_mailbox_close(nullptr)); }},
+    {"mailbox_retain(nullptr)", [] { return refused(janus_mailbox_retain(nullptr)); }},
+    {"mailbox_release(nullptr)", [] { return survived([] { janus_mailbox_release(nullptr); }); }},
+    {"supervisor_open(a strategy too many)",
+     [] {
+       const janus_supervisor_options options = {0, 3, 0, 0, 0, 0, 0, {}, nullptr};
+       return refused(janus_supervisor_open(nullptr, &options));
+     }},
+    {"supervisor_open(no size)",
+     [] {
+       const janus_supervisor_options options = {1, 0, 0, 0, 0, 0, 0, {}, nullptr};
+       return refused(janus_supervisor_open(nullptr, &options));
+     }},
+    {"supervisor_add(nullptr)", [] { return refused((int)janus_supervisor_add(nullptr, nullptr)); }},
+    {"supervisor_add(a mailbox)",
+     [] {
+       janus_mailbox* const mailbox = janus_mailbox_create(8, 1);
+       return refused((int)janus_supervisor_add((janus_supervisor*)mailbox, nullptr));
+     }},
+    {"supervisor_remove(nullptr)", [] { return refused(janus_supervisor_remove(nullptr, 1)); }},
+    {"supervisor_remove(of nothing)",
+     [] {
+       janus_supervisor* const supervisor = janus_supervisor_open(nullptr, nullptr);
+       const int answer = janus_supervisor_remove(supervisor, INT64_MIN);
+       janus_supervisor_close(supervisor);
+       return refused(answer);
+     }},
+    {"supervisor_run(nullptr)", [] { return refused(janus_supervisor_run(nullptr)); }},
+    {"supervisor_run(junk)", [] { return refused(janus_supervisor_run(junk<janus_supervisor*>())); }},
+    {"supervisor_children(nullptr)", [] { return refused((int)janus_supervisor_children(nullptr, nullptr, 1)); }},
+    {"supervisor_close(nullptr)", [] { return refused(janus_supervisor_close(nullptr)); }},
+    {"child_ready(nobody's)", [] { return refused(janus_child_ready()); }},
     {"mutex_lock(nullptr)", [] { return refused(janus_mutex_lock(nullptr)); }},
     {"mutex_lock(misaligned)", [] { return refused(janus_mutex_lock(misaligned<janus_mutex>())); }},
     {"mutex_lock_until(nullptr)", [] { return refused(janus_mutex_lock_until(nullptr, 1)); }},
