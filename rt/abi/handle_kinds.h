@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/handle_kinds.h — handles of what uses a channel's record without being a channel (ChannelKind): the channel's
-// handle with other bits in its secret half. So no call takes the handle of another kind.
+// rt/abi/handle_kinds.h — handles of what uses a channel's record without being a channel (ChannelKind).
 #pragma once
 
 #include "rt/abi/channel_calls.h"
@@ -8,18 +7,15 @@
 
 namespace janus {
 
-template <ChannelKind kKind>
-inline constexpr std::uint64_t kHandleMask = std::uint64_t{static_cast<std::uint8_t>(kKind)} * 0x5bd1'e995 << 32;
-
 // The handle by which users know the thing.
 template <ChannelKind kKind, typename Named>
 Named* named_handle(const Channel& thing) noexcept {
-  return reinterpret_cast<Named*>(thing.handle.load(std::memory_order_relaxed) ^ kHandleMask<kKind>);
+  return reinterpret_cast<Named*>(thing.handle.load(std::memory_order_relaxed) ^ handle_mask(kKind));
 }
 // The channel's part of a user's handle; nullptr of nullptr.
 template <ChannelKind kKind>
 janus_channel* channel_handle(const void* named) noexcept {
-  return named != nullptr ? reinterpret_cast<janus_channel*>(word_of(named) ^ kHandleMask<kKind>) : nullptr;
+  return named != nullptr ? reinterpret_cast<janus_channel*>(word_of(named) ^ handle_mask(kKind)) : nullptr;
 }
 // Its secret, which the functions of the task layer compare.
 template <ChannelKind kKind>

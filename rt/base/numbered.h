@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/base/numbered.h — an intrusive set of objects in the order of their numbers, each of which is greater than those
 // before: a treap (Seidel and Aragon, 1996), whose priorities come from the numbers and a salt. No allocation. All
-// operations take steps in proportion to the logarithm of the size, on average over the salts.
+// operations take steps in proportion to the logarithm of the size, on average over the salts. docs/decisions/0337
 #pragma once
 
 #include <cstdint>

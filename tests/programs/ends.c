@@ -2,6 +2,7 @@
 // ends HOW: a program that ends in the way that HOW names. process_test.py checks what can be seen of each end.
 #include <errno.h>
 #include <janus/rt.h>
+#include <janus/supervise.h>
 #include <janus/sync.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +153,24 @@ static int deadlock_by_join(void) {
   janus_nursery* nursery = janus_nursery_open(NULL, NULL);
   janus_task sleeper = janus_nursery_spawn_in(nursery, sleep_for_ever, NULL, NULL);
   janus_nursery_spawn_in(nursery, join_other, &sleeper, &joiner);
+  return (int)janus_nursery_await(nursery, NULL);
+}
+
+static int wants_none(const void* message, void* arg) {
+  return message == arg;
+}
+
+static int64_t receive_wanted(void* mailbox) {
+  char message;
+  return janus_mailbox_recv_match((janus_mailbox*)mailbox, wants_none, NULL, &message);
+}
+
+// Main waits for room in a mailbox that is full of what its receiver does not want.
+static int deadlock_by_mailbox(void) {
+  janus_mailbox* const mailbox = janus_mailbox_create(1, 2);
+  janus_nursery* const nursery = janus_nursery_open(NULL, NULL);
+  janus_nursery_spawn_in(nursery, receive_wanted, mailbox, NULL);
+  while (janus_mailbox_send(mailbox, "x") == 0) janus_yield();
   return (int)janus_nursery_await(nursery, NULL);
 }
 
@@ -509,6 +528,7 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "deadlock")) return deadlock();
   if (!strcmp(how, "deadlock-after-sleep")) return deadlock_after_sleep();
   if (!strcmp(how, "deadlock-join")) return deadlock_by_join();
+  if (!strcmp(how, "deadlock-mailbox")) return deadlock_by_mailbox();
   if (!strcmp(how, "deadlock-lock")) return deadlock_by_lock();
   if (!strcmp(how, "park")) return janus_park(-1);
   if (!strcmp(how, "panic")) janus_task_panic("main has had enough");

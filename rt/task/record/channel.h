@@ -26,6 +26,10 @@ enum class ChannelState : std::uint8_t { kOpen, kClosed };
 // What the record serves. Other things than channels that have a handle, references and tasks that wait use the record of
 // one, and keep what is theirs in the buffer.
 enum class ChannelKind : std::uint8_t { kChannel, kMailbox, kSupervisor };
+// By which the users' handles of the others differ from that of the channel, so that no call takes one of another kind.
+constexpr std::uint64_t handle_mask(ChannelKind kind) noexcept {
+  return std::uint64_t{static_cast<std::uint8_t>(kind)} * 0x5bd1'e995 << 32;
+}
 
 // INVARIANT released-once: `life` holds the secret half of the channel's handle and the number of references in one
 // word, so that a caller with a handle gives up a reference of that channel or none, and the caller that gives up the
@@ -55,7 +59,7 @@ struct alignas(64) Channel {
   std::uint32_t element_bytes;
   List<ChannelWait> receivers, senders;  // at least one of them is empty
   std::size_t count;                     // of elements in the buffer
-  std::size_t first;
+  std::size_t first;  // of a mailbox: the filter of the receiver that came last to wait, or 0
   std::size_t capacity;
   std::byte* buffer;  // capacity elements
   Runtime* runtime;

@@ -29,7 +29,13 @@ void append_channel(TaskReport& report, const Channel* channel) noexcept {
   std::size_t count = 0, capacity = 0;
   if (channel == nullptr || !arch::load_user(&channel->count, count)) return;
   if (!arch::load_user(&channel->capacity, capacity)) return;
-  report.append(" %#lx (%lu of %lu)", channel->handle.load(std::memory_order_relaxed), count, capacity);
+  const std::uint64_t handle = channel->handle.load(std::memory_order_relaxed) ^ handle_mask(channel->kind);
+  report.append(" %#lx (%lu of %lu)", handle, count, capacity);
+  if (channel->kind != ChannelKind::kMailbox) return;
+  report.append(", a mailbox");
+  if (channel->first == 0) return;
+  report.append("; not wanted by %#lx", channel->first);
+  append_function(report, channel->first);
 }
 
 // Under the lock of the member's nursery.

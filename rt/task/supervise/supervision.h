@@ -4,6 +4,7 @@
 // The tasks of the children are in a nursery that the runner opens in a shield (rt/task/wait/shield.h). So a cancel of the
 // runner does not reach them: the runner sees it, and stops them in order. The runner is never ended by force here: it is
 // charged without a check, and starts nothing while an account has no ops left; so what it holds is put in order.
+// docs/decisions/0338
 #pragma once
 
 #include <cstdint>

@@ -60,7 +60,7 @@
 #define JANUS_CAUSE_SIBLING_FAILED 34u  // JANUS_ON_ERROR_CANCEL
 #define JANUS_CAUSE_DEADLINE 35u        // its nursery's deadline
 #define JANUS_CAUSE_SIGNAL 36u          // SIGTERM or SIGINT
-#define JANUS_CAUSE_SUPERVISOR 37u      // for a later version
+#define JANUS_CAUSE_SUPERVISOR 37u      // its supervisor stopped it (janus/supervise.h)
 
 typedef struct janus_result {
   uint32_t kind;           // JANUS_KIND_*: of the most severe failure, the first of several
