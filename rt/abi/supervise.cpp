@@ -158,7 +158,7 @@ int64_t janus_supervisor_children(janus_supervisor* named, janus_child* children
 }
 
 int janus_supervisor_close(janus_supervisor* named) {
-  const Caller me = enter();
+  const Caller me = enter_free();
   const OrError<Channel*> found = check_supervisor(me, named);
   if (!found) return found.error;
   return close_supervisor(*me.task, *found.value, secret_of_supervisor(named));

@@ -137,7 +137,8 @@ int janus_supervisor_run(janus_supervisor* supervisor);
 // Writes up to `n` of its children, from the lowest number on, to `children` (may be NULL if n is 0): how many there are.
 // Costs 1 op for each that is written [task].
 int64_t janus_supervisor_children(janus_supervisor* supervisor, janus_child* children, size_t n);
-// Ends the supervisor: if it runs, janus_supervisor_run stops its children and returns. The handle is stale at once [task].
+// Ends the supervisor: if it runs, janus_supervisor_run stops its children and returns. The handle is stale at once. Costs
+// nothing [task].
 int janus_supervisor_close(janus_supervisor* supervisor);
 // Called by a child with ready_ns: those after it may be started. JANUS_E_STATE: the caller is no child of a supervisor
 // [task].

@@ -39,6 +39,12 @@ static void give_back(slot* mine) {
   mine->things.room = NULL;
   janus_channel_release(mine->things.closed);
   mine->things.closed = NULL;
+  janus_mailbox_release(mine->things.mailbox);
+  mine->things.mailbox = NULL;
+  janus_mailbox_release(mine->things.closed_mailbox);
+  mine->things.closed_mailbox = NULL;
+  janus_supervisor_close(mine->things.supervisor);
+  mine->things.supervisor = NULL;
 }
 
 static void leave_slot(slot* mine) {

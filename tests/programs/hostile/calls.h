@@ -19,6 +19,7 @@ typedef struct belongings {
   janus_channel* room;    // with room for one
   janus_channel* closed;  // a closed one
   janus_mailbox* mailbox;  // with room for one
+  janus_mailbox* closed_mailbox;
   janus_supervisor* supervisor;
   janus_nursery* nursery;
   janus_task ended;  // a child that has ended
@@ -49,11 +50,12 @@ static inline int prepare(belongings* mine) {
   mine->closed = janus_channel_create(8, 0);
   janus_channel_close(mine->closed);
   mine->mailbox = janus_mailbox_create(64, 1);
+  mine->closed_mailbox = janus_mailbox_create(64, 1);
   mine->supervisor = janus_supervisor_open(NULL, NULL);
   mine->nursery = open_plain();
   mine->ended = spawn(mine->nursery, return_nothing, NULL);
   mine->block = janus_alloc(100);
-  return mine->room && mine->closed && mine->mailbox && mine->supervisor && mine->nursery && mine->block && janus_task_join(mine->ended, NULL) == 0 ? 0 : -1;
+  return mine->room && mine->closed && mine->mailbox && mine->closed_mailbox && mine->supervisor && mine->nursery && mine->block && janus_task_join(mine->ended, NULL) == 0 ? 0 : -1;
 }
 
 static inline void release(belongings* mine) {
@@ -61,6 +63,7 @@ static inline void release(belongings* mine) {
   janus_channel_release(mine->room);
   janus_channel_release(mine->closed);
   janus_mailbox_release(mine->mailbox);
+  janus_mailbox_release(mine->closed_mailbox);
   janus_supervisor_close(mine->supervisor);
   janus_nursery_cancel(mine->nursery);
   janus_nursery_await(mine->nursery, NULL);
@@ -495,20 +498,26 @@ static int wants_large(const void* message, void* least) {
   return *(const char*)message >= (char)(intptr_t)least;
 }
 
-static void step_mailbox(belongings* mine) {
+static void step_new_mailbox(belongings* mine) {
   (void)mine;
+  janus_mailbox_release(janus_mailbox_create(64, 2));
+}
+
+static void step_mailbox(belongings* mine) {
   char message[64] = {1};
-  janus_mailbox* const mailbox = janus_mailbox_create(sizeof message, 2);
-  janus_mailbox_send(mailbox, message);
-  janus_mailbox_send_until(mailbox, message, janus_now_ns() + 1000);
-  janus_mailbox_try_send(mailbox, message);
-  janus_mailbox_recv_match(mailbox, wants_large, (void*)1, message);
-  janus_mailbox_recv_match_until(mailbox, wants_large, (void*)2, message, janus_now_ns() + 1000);
-  if (janus_mailbox_retain(mailbox) != NULL) janus_mailbox_release(mailbox);
-  janus_mailbox_close(mailbox);
-  janus_mailbox_recv(mailbox, message);
-  janus_mailbox_recv_until(mailbox, message, 1);
-  janus_mailbox_release(mailbox);
+  janus_mailbox_send_until(mine->mailbox, message, janus_now_ns() + 1000);
+  janus_mailbox_try_send(mine->mailbox, message);
+  janus_mailbox_recv_match(mine->mailbox, wants_large, (void*)1, message);
+  janus_mailbox_recv_match_until(mine->mailbox, wants_large, (void*)2, message, janus_now_ns() + 1000);
+  if (janus_mailbox_send(mine->mailbox, message) == 0) janus_mailbox_recv(mine->mailbox, message);
+  if (janus_mailbox_retain(mine->mailbox) != NULL) janus_mailbox_release(mine->mailbox);
+  janus_mailbox_recv_until(mine->mailbox, message, 1);
+}
+
+static void step_closed_mailbox(belongings* mine) {
+  char message[64] = {1};
+  janus_mailbox_close(mine->closed_mailbox);
+  janus_mailbox_send(mine->closed_mailbox, message);
 }
 
 static int64_t be_ready_and_fail(void* unused) {
@@ -516,18 +525,19 @@ static int64_t be_ready_and_fail(void* unused) {
   return janus_child_ready() - 1;
 }
 
-static void step_supervisor(belongings* mine) {
+static void step_new_supervisor(belongings* mine) {
   (void)mine;
-  const janus_supervisor_options options = {.strategy = JANUS_ONE_FOR_ALL, .max_restarts = 2};
+  janus_supervisor_close(janus_supervisor_open(NULL, NULL));
+}
+
+static void step_supervisor(belongings* mine) {
   const janus_child_spec spec = {.start = be_ready_and_fail, .ready_ns = 1000};
   janus_child child;
-  janus_supervisor* const supervisor = janus_supervisor_open(NULL, &options);
-  janus_supervisor_add(supervisor, &spec);
-  const int64_t second = janus_supervisor_add(supervisor, &spec);
-  janus_supervisor_run(supervisor);
-  janus_supervisor_children(supervisor, &child, 1);
-  janus_supervisor_remove(supervisor, second);
-  janus_supervisor_close(supervisor);
+  janus_supervisor_add(mine->supervisor, &spec);
+  const int64_t second = janus_supervisor_add(mine->supervisor, &spec);
+  janus_supervisor_run(mine->supervisor);
+  if (janus_supervisor_children(mine->supervisor, &child, 1) > 0) janus_supervisor_remove(mine->supervisor, child.id);
+  janus_supervisor_remove(mine->supervisor, second);
 }
 
 static void call_nothing(void* unused) {
@@ -618,13 +628,14 @@ static const step steps[] = {
     {"wait group", step_wait_group,
      "janus_wait_group_add janus_wait_group_wait janus_wait_group_wait_until janus_wait_group_done"},
     {"event", step_event, "janus_event_wait janus_event_wait_until janus_event_set janus_event_reset"},
+    {"mailbox_create, release", step_new_mailbox, "janus_mailbox_create"},
     {"mailbox", step_mailbox,
-     "janus_mailbox_create janus_mailbox_send janus_mailbox_send_until janus_mailbox_try_send janus_mailbox_recv_match "
-     "janus_mailbox_recv_match_until janus_mailbox_retain janus_mailbox_close janus_mailbox_recv "
-     "janus_mailbox_recv_until"},
+     "janus_mailbox_send janus_mailbox_send_until janus_mailbox_try_send janus_mailbox_recv janus_mailbox_recv_until "
+     "janus_mailbox_recv_match janus_mailbox_recv_match_until janus_mailbox_retain"},
+    {"closed mailbox", step_closed_mailbox, "janus_mailbox_close"},
+    {"supervisor_open, close", step_new_supervisor, "janus_supervisor_open"},
     {"supervisor", step_supervisor,
-     "janus_supervisor_open janus_supervisor_add janus_supervisor_run janus_supervisor_children "
-     "janus_supervisor_remove janus_supervisor_close janus_child_ready"},
+     "janus_supervisor_add janus_supervisor_run janus_supervisor_children janus_supervisor_remove janus_child_ready"},
     {"once", step_once, "janus_once_call janus_once_call_until"},
 };
 enum { kSteps = sizeof steps / sizeof *steps };
