@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/supervise.cpp — janus/supervise.h: supervisors. docs/decisions/0338
+#include "rt/include/janus/supervise.h"
 #include "rt/abi/entry/budget_convert.h"
 #include "rt/abi/entry/result_convert.h"
 #include "rt/abi/handle_kinds.h"
 #include "rt/abi/read_options.h"
-#include "rt/include/janus/supervise.h"
 #include "rt/task/account/charge.h"
 #include "rt/task/supervise/supervision.h"
 #include "rt/task/supervise/supervisor.h"
@@ -31,7 +31,8 @@ int check_options(const janus_supervisor_options& options) noexcept {
 
 int check_spec(const janus_child_spec& spec) noexcept {
   if (const int error = why_no_task_function(spec.start)) return error;
-  if (!may_be_called(reinterpret_cast<void (*)(void*)>(reinterpret_cast<void (*)()>(spec.start)))) return JANUS_E_INVALID;  // the runtime calls it
+  if (!may_be_called(reinterpret_cast<void (*)(void*)>(reinterpret_cast<void (*)()>(spec.start))))
+    return JANUS_E_INVALID;  // the runtime calls it
   return spec.restart > JANUS_TEMPORARY ? invalid(Why::kRestart) : 0;
 }
 

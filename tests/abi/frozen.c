@@ -440,9 +440,10 @@ int janus_mailbox_send_until(janus_mailbox* mailbox, const void* message, uint64
 int janus_mailbox_try_send(janus_mailbox* mailbox, const void* message);
 int janus_mailbox_recv(janus_mailbox* mailbox, void* message);
 int janus_mailbox_recv_until(janus_mailbox* mailbox, void* message, uint64_t deadline_ns);
-int janus_mailbox_recv_match(janus_mailbox* mailbox, int (*wants)(const void* message, void* arg), void* arg, void* message);
-int janus_mailbox_recv_match_until(janus_mailbox* mailbox, int (*wants)(const void* message, void* arg), void* arg, void* message,
-                                   uint64_t deadline_ns);
+int janus_mailbox_recv_match(janus_mailbox* mailbox, int (*wants)(const void* message, void* arg), void* arg,
+                             void* message);
+int janus_mailbox_recv_match_until(janus_mailbox* mailbox, int (*wants)(const void* message, void* arg), void* arg,
+                                   void* message, uint64_t deadline_ns);
 int janus_mailbox_close(janus_mailbox* mailbox);
 janus_supervisor* janus_supervisor_open(janus_rt* rt, const janus_supervisor_options* options);
 int64_t janus_supervisor_add(janus_supervisor* supervisor, const janus_child_spec* spec);

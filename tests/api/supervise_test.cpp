@@ -86,7 +86,8 @@ struct Family {
     while (expected[length] != 0) ++length;
     bool is_same = eventually([&] { return noted.load() >= told + length / 2; });
     for (unsigned i = 0; i < length / 2; ++i, ++told)
-      is_same = is_same && events[told].sign == expected[2 * i] && events[told].number == unsigned(expected[2 * i + 1] - '0');
+      is_same =
+          is_same && events[told].sign == expected[2 * i] && events[told].number == unsigned(expected[2 * i + 1] - '0');
     return is_same && noted.load() == told;
   }
   std::int64_t operator()() {  // runs it
@@ -106,7 +107,8 @@ janus_supervisor_options options_of(std::uint32_t strategy, std::uint32_t max_re
 
 // A family of `size` whose supervisor runs in a task of its own until it is closed or told to end.
 template <class Body>
-void with_family(unsigned size, const janus_supervisor_options& options, Body body, std::uint32_t restart = JANUS_PERMANENT) {
+void with_family(unsigned size, const janus_supervisor_options& options, Body body,
+                 std::uint32_t restart = JANUS_PERMANENT) {
   Family family;
   family.supervisor = janus_supervisor_open(nullptr, &options);
   if (!CHECK(family.supervisor != nullptr)) return;
@@ -137,9 +139,12 @@ TEST(supervisor, each_strategy_starts_again_whom_it_says_and_stops_the_others_fo
     const char* says;  // stops in reverse order, starts in order
   };
   static const Row rows[] = {
-      {JANUS_ONE_FOR_ONE, 0, "+0"},           {JANUS_ONE_FOR_ONE, 2, "+2"},
-      {JANUS_ONE_FOR_ALL, 0, "-3-2-1+0+1+2+3"}, {JANUS_ONE_FOR_ALL, 2, "-3-1-0+0+1+2+3"},
-      {JANUS_REST_FOR_ONE, 0, "-3-2-1+0+1+2+3"}, {JANUS_REST_FOR_ONE, 2, "-3+2+3"},
+      {JANUS_ONE_FOR_ONE, 0, "+0"},
+      {JANUS_ONE_FOR_ONE, 2, "+2"},
+      {JANUS_ONE_FOR_ALL, 0, "-3-2-1+0+1+2+3"},
+      {JANUS_ONE_FOR_ALL, 2, "-3-1-0+0+1+2+3"},
+      {JANUS_REST_FOR_ONE, 0, "-3-2-1+0+1+2+3"},
+      {JANUS_REST_FOR_ONE, 2, "-3+2+3"},
       {JANUS_REST_FOR_ONE, 3, "+3"},
   };
   static const Row* row;
@@ -164,9 +169,9 @@ TEST(supervisor, how_a_child_ends_decides_with_its_kind_whether_it_lives_again) 
     bool is_restarted, is_kept;
   };
   static const Row rows[] = {
-      {JANUS_PERMANENT, Order::kReturn, true, true},  {JANUS_PERMANENT, Order::kFail, true, true},
-      {JANUS_PERMANENT, Order::kPanic, true, true},   {JANUS_TRANSIENT, Order::kReturn, false, true},
-      {JANUS_TRANSIENT, Order::kFail, true, true},    {JANUS_TRANSIENT, Order::kPanic, true, true},
+      {JANUS_PERMANENT, Order::kReturn, true, true},   {JANUS_PERMANENT, Order::kFail, true, true},
+      {JANUS_PERMANENT, Order::kPanic, true, true},    {JANUS_TRANSIENT, Order::kReturn, false, true},
+      {JANUS_TRANSIENT, Order::kFail, true, true},     {JANUS_TRANSIENT, Order::kPanic, true, true},
       {JANUS_TEMPORARY, Order::kReturn, false, false}, {JANUS_TEMPORARY, Order::kFail, false, false},
       {JANUS_TEMPORARY, Order::kPanic, false, false},
   };
@@ -245,7 +250,8 @@ std::int64_t fail_at_once(void* starts) {
   static_cast<std::atomic<int>*>(starts)->fetch_add(1);
   return -5;
 }
-int run_alone(const janus_supervisor_options& options, janus_task_fn fn, void* arg, std::uint32_t restart = JANUS_PERMANENT) {
+int run_alone(const janus_supervisor_options& options, janus_task_fn fn, void* arg,
+              std::uint32_t restart = JANUS_PERMANENT) {
   janus_supervisor* const supervisor = janus_supervisor_open(nullptr, &options);
   if (!CHECK(supervisor != nullptr)) return 0;
   janus_child_spec spec = {};

@@ -46,9 +46,10 @@ int janus_mailbox_recv_until(janus_mailbox* mailbox, void* message, uint64_t dea
 // task, which pays 1 op for each message, and 1 more for each whole 4 KiB of it. It gets the message in the caller's
 // buffer, which may therefore have changed when the call fails; it may wait, yield, end the task, or use the mailbox, with
 // another buffer. The deadline is not for `wants`. JANUS_E_INVALID: `wants` is NULL or a function of the runtime [task].
-int janus_mailbox_recv_match(janus_mailbox* mailbox, int (*wants)(const void* message, void* arg), void* arg, void* message);
-int janus_mailbox_recv_match_until(janus_mailbox* mailbox, int (*wants)(const void* message, void* arg), void* arg, void* message,
-                                   uint64_t deadline_ns);
+int janus_mailbox_recv_match(janus_mailbox* mailbox, int (*wants)(const void* message, void* arg), void* arg,
+                             void* message);
+int janus_mailbox_recv_match_until(janus_mailbox* mailbox, int (*wants)(const void* message, void* arg), void* arg,
+                                   void* message, uint64_t deadline_ns);
 // Closes the mailbox: senders get JANUS_E_CLOSED from now on, receivers once nothing is left for them. A second close
 // returns JANUS_E_CLOSED [any].
 int janus_mailbox_close(janus_mailbox* mailbox);

@@ -22,7 +22,6 @@ namespace janus {
 // The same for a thread outside tasks, until `until_ns` at the latest.
 [[nodiscard]] int next_ended_outside(Nursery& nursery, std::uint64_t until_ns, Report& report) noexcept;
 
-
 // --- For owners that wait for more than that -------------------------------------------------------------------------
 
 // Takes the next untold end. False: there is none. `ended`: the task, which its owner may release afterwards.

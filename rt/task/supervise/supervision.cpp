@@ -308,8 +308,7 @@ int Supervision::start(Child& child) noexcept {
                      child.spec.name[0] != 0 ? child.spec.name : nullptr};
   take_fuel_unchecked(current_worker(), price::kCall + price::kCancel);  // of its stop, too
   OrError<Task*> spawned = Failed{with_why(kErrorBudget, Why::kOps)};
-  if (!is_dry)
-    spawned = spawn<Path::kGeneral>(worker_of(runtime()), *nursery_, janus_child_start, &child, asked);
+  if (!is_dry) spawned = spawn<Path::kGeneral>(worker_of(runtime()), *nursery_, janus_child_start, &child, asked);
   const std::uint64_t id = child.number, ready_ns = child.spec.ready_ns;
   {
     const ChannelHold held = hold();

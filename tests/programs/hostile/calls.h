@@ -16,8 +16,8 @@
 
 // The objects of one task's steps. prepare() makes them, release() frees them.
 typedef struct belongings {
-  janus_channel* room;    // with room for one
-  janus_channel* closed;  // a closed one
+  janus_channel* room;     // with room for one
+  janus_channel* closed;   // a closed one
   janus_mailbox* mailbox;  // with room for one
   janus_mailbox* closed_mailbox;
   janus_supervisor* supervisor;
@@ -55,7 +55,10 @@ static inline int prepare(belongings* mine) {
   mine->nursery = open_plain();
   mine->ended = spawn(mine->nursery, return_nothing, NULL);
   mine->block = janus_alloc(100);
-  return mine->room && mine->closed && mine->mailbox && mine->closed_mailbox && mine->supervisor && mine->nursery && mine->block && janus_task_join(mine->ended, NULL) == 0 ? 0 : -1;
+  return mine->room && mine->closed && mine->mailbox && mine->closed_mailbox && mine->supervisor && mine->nursery &&
+                 mine->block && janus_task_join(mine->ended, NULL) == 0
+             ? 0
+             : -1;
 }
 
 static inline void release(belongings* mine) {
