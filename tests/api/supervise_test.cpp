@@ -737,6 +737,46 @@ TEST(supervisor, ten_thousand_children_start_die_and_stop) {
     });
 }
 
+TEST(supervisor, children_that_are_busy_when_it_is_told_to_end_are_told_before_the_grace_is_over) {
+  for (const unsigned workers : {1u, 2u, 8u})
+    run_in(with_workers(workers), [] {
+      constexpr int kChildren = 40;
+      static std::atomic<int> started{0}, cleaned{0};
+      started.store(0);
+      cleaned.store(0);
+      janus_supervisor_options options = options_of(JANUS_ONE_FOR_ONE, 0);
+      janus_supervisor* const supervisor = janus_supervisor_open(nullptr, &options);
+      auto computes = [](void* waits) -> std::int64_t {
+        started.fetch_add(1);
+        while (janus_yield_check(1) == 0) {
+        }
+        auto cleans = [](void* does_wait) -> std::int64_t {
+          return does_wait != nullptr ? janus_sleep_ns(20 * kMs) : 0;
+        };
+        CHECK_EQ(janus_shield(cleans, waits), 0);
+        cleaned.fetch_add(1);
+        return JANUS_CANCELLED;
+      };
+      for (int i = 0; i < kChildren; ++i) {
+        janus_child_spec spec = {};
+        spec.start = computes;
+        spec.arg = i == kChildren - 1 ? &started : nullptr;  // the last one, which is stopped first, takes long
+        CHECK_EQ(janus_supervisor_add(supervisor, &spec), i + 1);
+      }
+      auto runs = [&]() -> std::int64_t { return janus_supervisor_run(supervisor); };
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      const janus_task runner = scope.go(runs);
+      CHECK(eventually([&] { return started.load() == kChildren; }));
+      CHECK_EQ(janus_task_cancel(runner), 0);
+      std::int64_t result = 0;
+      CHECK_EQ(janus_task_join(runner, &result), 0);
+      CHECK_EQ(result, JANUS_CANCELLED);
+      CHECK_EQ(cleaned.load(), kChildren);  // none of them was ended by force
+      scope.end();
+      CHECK_EQ(janus_supervisor_close(supervisor), 0);
+    });
+}
+
 TEST(supervisor, any_mix_of_deaths_additions_and_removals_ends_as_it_should) {
   on_any_workers([] {
     for (std::uint32_t strategy = 0; strategy < 3; ++strategy) {

@@ -117,7 +117,7 @@ typedef struct janus_child {
   char name[32];
 } janus_child;
 
-// All calls are for tasks of the supervisor's runtime; those of others get JANUS_E_NO_CAP.
+// Calls for supervisors are for tasks of their runtime; those of others get JANUS_E_NO_CAP.
 
 // Opens a supervisor that runs nothing yet. NULL options, or all zero: one for one, and it gives up when a child has died
 // [task].
@@ -130,7 +130,8 @@ int64_t janus_supervisor_add(janus_supervisor* supervisor, const janus_child_spe
 // told to end; it is removed when it ends [task].
 int janus_supervisor_remove(janus_supervisor* supervisor, int64_t id);
 // Runs the supervisor in the calling task: starts the children in the order of their numbers, and watches them. At its end
-// stops them all, the last first, whose grace is that of the calling task if that was told to end; and waits for them.
+// stops them all, the last first, and waits for them; if the calling task was told to end, and half of the ops are spent
+// that children may spend until their end, it stops all that are left at once.
 // JANUS_CANCELLED: the caller was told to end. JANUS_E_STATE: it gave up; janus_last_error is JANUS_E_STATE if children
 // have died too often or did not stop in time, or else the error of a start for which the budget has too little. 0: it was
 // closed. Then it can be run again, with all children. JANUS_E_STATE also if it runs already [task].

@@ -3,13 +3,16 @@
 // have ended, decides about one of them, or starts one, and waits when there is nothing to do.
 #include "rt/task/supervise/supervision.h"
 
+#include "rt/base/order_hooks.h"
 #include "rt/task/account/exhaustion.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/nurseries/next_ended.h"
 #include "rt/task/nurseries/open.h"
 #include "rt/task/nurseries/spawn.h"
+#include "rt/task/run/abort_task.h"
 #include "rt/task/run/await.h"
 #include "rt/task/supervise/supervisor.h"
+#include "rt/task/wait/cancel.h"
 #include "rt/task/wait/deadline.h"
 #include "rt/task/wait/put_aside.h"
 #include "rt/task/wait/shield.h"
@@ -22,6 +25,8 @@ namespace janus {
 namespace {
 
 constexpr std::uint64_t kNever = platform::kForever;
+// A runner that was told to end looks so often what is left of its grace.
+constexpr std::uint64_t kLookNs = 100'000;
 
 std::uint64_t now_ns() noexcept {
   return current_worker().scheduler->now_ns();
@@ -77,6 +82,8 @@ class Supervision {
   void leave() noexcept;
 
   [[nodiscard]] bool is_told_to_end() noexcept;
+  void count_grace(int children) noexcept;
+  [[nodiscard]] bool is_grace_short() noexcept;
   [[nodiscard]] WaitEnd wait_until(std::uint64_t at_ns, bool ends_by_cancel) noexcept;
   void note_ends() noexcept;
   void note_end(Child& child, const Report& report) noexcept;
@@ -98,12 +105,30 @@ class Supervision {
   const std::uint32_t secret_;
   const bool is_shielded_;  // by the caller: then it is not cancelled
   Nursery* nursery_ = nullptr;
+  std::int64_t graces_ = 1;  // of which the shield's is made up
 };
 
 // --- Waiting ---------------------------------------------------------------------------------------------------------
 
 bool Supervision::is_told_to_end() noexcept {
   return is_told(self_) && !is_shielded_ && !is_put_aside(self_);
+}
+
+// The grace of the shield is that which the runner and its children would have without one, each of them one.
+void Supervision::count_grace(int children) noexcept {
+  if (is_shielded_ || is_told(self_)) return;
+  graces_ += children;
+  const std::int64_t one = runtime().options.cancel_grace_ops;
+  self_.frame->details.own_grace.fetch_add(children * one, std::memory_order_relaxed);
+}
+
+// Of a runner that was told to end: the children, of whom some are not told yet, spend half of the grace, and the other half
+// once all of them are.
+bool Supervision::is_grace_short() noexcept {
+  if (!is_told_to_end()) return false;
+  (void)learn_of_cancel(self_);
+  const std::int64_t left = self_.frame->details.grace().load(std::memory_order_relaxed);
+  return left < graces_ * runtime().options.cancel_grace_ops / 2;
 }
 
 WaitEnd Supervision::wait_until(std::uint64_t at_ns, bool ends_by_cancel) noexcept {
@@ -140,6 +165,8 @@ void Supervision::note_ends() noexcept {
     auto* const child = static_cast<Child*>(ended->arg);
     ended->lock.lock();
     (void)release_locked(&current_worker(), ended);
+    count_grace(-1);
+    order_hooks::release(&record_);  // what it did happens before its removal
     note_end(*child, report);
     if (noted % price::kRecordsAtOnce == 0) let_others_run(self_);
   }
@@ -172,12 +199,14 @@ bool Supervision::stop(std::uint64_t id) noexcept {
       const Child* const child = its().children.find(id);
       if (child == nullptr || child->task != handle) return true;
     }
-    if (until_ns != kNever && now_ns() >= until_ns) return false;
-    if (wait_until(until_ns, false) == WaitEnd::kNoStack) return false;
+    if ((until_ns != kNever && now_ns() >= until_ns) || is_grace_short()) return false;
+    const std::uint64_t look_ns = is_told_to_end() ? time_after(kLookNs) : kNever;
+    if (wait_until(look_ns < until_ns ? look_ns : until_ns, !is_told_to_end()) == WaitEnd::kNoStack) return false;
   }
 }
 
-// Stops all children with higher numbers, the last first. Temporary ones go. False: one has not ended in time.
+// Stops all children with higher numbers, the last first; if the grace gets short, all that are left at once. Temporary ones
+// go. False: one has not ended in time.
 bool Supervision::take_down_after(std::uint64_t id) noexcept {
   bool have_ended = true;
   for (std::uint64_t at = UINT64_MAX;;) {
@@ -194,6 +223,10 @@ bool Supervision::take_down_after(std::uint64_t id) noexcept {
     }
     free_child(record_, gone);
     if (gone == nullptr && !stop(at)) have_ended = false;
+    if (is_grace_short()) {
+      cancel_nursery(&current_worker(), *nursery_, Cause::kSupervisor, Pace::kInParts);
+      return false;
+    }
     let_others_run(self_);
   }
 }
@@ -307,8 +340,10 @@ int Supervision::start(Child& child) noexcept {
                      child.spec.has_budget ? &child.spec.budget : nullptr,
                      child.spec.name[0] != 0 ? child.spec.name : nullptr};
   take_fuel_unchecked(current_worker(), price::kCall + price::kCancel);  // of its stop, too
+  order_hooks::acquire(&record_);  // what was done before it was added, or another was ready
   OrError<Task*> spawned = Failed{with_why(kErrorBudget, Why::kOps)};
   if (!is_dry) spawned = spawn<Path::kGeneral>(worker_of(runtime()), *nursery_, janus_child_start, &child, asked);
+  if (spawned) count_grace(1);
   const std::uint64_t id = child.number, ready_ns = child.spec.ready_ns;
   {
     const ChannelHold held = hold();
@@ -369,7 +404,7 @@ EndOfRun Supervision::go_on() noexcept {
       else if (due > now_ns() && wait_until(due, true) == WaitEnd::kNoStack)
         error = kErrorNoMemory;
     }
-    if (error != 0) return {kErrorState, error};
+    if (error != 0 && !is_told_to_end()) return {kErrorState, error};
   }
 }
 
@@ -446,17 +481,20 @@ struct Run {
   EndOfRun end;
 };
 
-std::int64_t run_in_shield(void* run) noexcept {
+}  // namespace
+
+// Called through a pointer, like a user's function. So it asks for a stack of its own, before it holds anything; and its
+// name begins as those of calls do, whose needs tests/arch/stack_need_test.py knows.
+extern "C" std::int64_t janus_supervise_in_shield(void* run) noexcept {
+  require_stack(current_worker());
   auto& its = *static_cast<Run*>(run);
   its.end = its.supervision.run();
   return 0;
 }
 
-}  // namespace
-
 EndOfRun supervise(Task& self, Channel& record, std::uint32_t secret) noexcept {
   Run run{Supervision(self, record, secret), {0, 0}};
-  (void)call_in_shield(self, run_in_shield, &run);
+  (void)call_in_shield(self, janus_supervise_in_shield, &run);
   return run.end;
 }
 

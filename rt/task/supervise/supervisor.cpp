@@ -159,6 +159,7 @@ int remove_child(Task& self, Channel& record, std::uint32_t secret, std::uint64_
         removed = child;
       }
     }
+    order_hooks::acquire(&record);
     if (removed != nullptr) {
       free_child(record, removed);
       return 0;
@@ -209,6 +210,7 @@ extern "C" std::int64_t janus_child_start(void* child) noexcept {
 int note_ready(const Task& self) noexcept {
   if (!is_supervised(self)) return kErrorState;
   auto* const child = static_cast<Child*>(self.arg);
+  order_hooks::release(child->supervisor);
   const ChannelHold hold(&current_worker(), *child->supervisor);
   child->is_ready = true;
   tell_runner(*child->supervisor);
