@@ -4,7 +4,7 @@
 #include "rt/abi/mailbox_calls.h"
 #include "rt/abi/until.h"
 
-using namespace janus;
+namespace janus {
 
 namespace {
 
@@ -15,6 +15,10 @@ int wait_until(Channel& mailbox, Task& self, void* looked, BiasedLock::Hold hold
 }
 
 }  // namespace
+
+}  // namespace janus
+
+using namespace janus;
 
 extern "C" {
 

@@ -36,6 +36,7 @@ POINTERS = [
     (r'^janus::PoolCharge::reclaim\(', ['janus::StackReserve::trim']),
     (r'take_over_tagged\(', ['janus::Accounts::flows_into']),
     (r'::block_in_call\(', ['janus::Deadline::has_passed_of']),
+    (r'^janus::receive_matching\(', ['janus::wait_for_message', 'janus::(anonymous namespace)::wait_until']),  # and a filter, a user's
     (r'await_slow\(', ['long janus::await_current<(janus::Path)0>', 'long janus::await_current<(janus::Path)1>']),
     # in a task's calls: after a half that was ended by force, on a spare stack (leave_abandoned_frames)
     (r'Scheduler::run_pending_action\(', ['janus::(anonymous namespace)::give_spare']),
