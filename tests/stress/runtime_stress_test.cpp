@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime_stress_test.cpp — all kinds of operations at random moments, with many workers. A seed (JANUS_TEST_SEED gives
 // others) determines what the tasks do, but not how threads interleave; in deterministic mode it determines both.
+#include <janus/llvm.h>
+
 #include "tests/api/world.h"
 
 namespace janus::test {
