@@ -41,7 +41,7 @@ janus_budget janus_budget_get_current(void) {
 int janus_budget_recharge(janus_budget amount) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
-  if (me.task->has(TaskFlags::kOwnAccount)) return JANUS_E_NO_CAP;
+  if (!may_recharge_itself(*me.task)) return JANUS_E_NO_CAP;
   Accounts& accounts = runtime_of(*me.worker).accounts;
   const Amounts wanted = amounts_of(amount);
   for (unsigned c = 0; c < kComponents; ++c) {

@@ -20,8 +20,7 @@ namespace {
 OrError<Nursery*> check_owned(janus_nursery* pointer, const Caller& me) noexcept {
   const OrError<Nursery*> nursery = check(pointer, me);
   if (!nursery) return nursery;
-  const bool is_owner = nursery.value->owner.load(std::memory_order_relaxed) == me.task;
-  if (!is_owner || nursery.value->traits.scope != 0) return Failed{JANUS_E_STATE};
+  if (!does_own(me.task, *nursery.value) || nursery.value->traits.scope != 0) return Failed{JANUS_E_STATE};
   return nursery;
 }
 

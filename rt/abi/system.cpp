@@ -10,7 +10,7 @@
 #include "rt/task/account/memory.h"
 #include "rt/task/locks/output.h"
 #include "rt/task/record/panic.h"
-#include "rt/task/wait/records.h"
+#include "rt/task/wait/authority.h"
 
 namespace janus {
 
@@ -69,7 +69,7 @@ void look_at_answer(const Caller& me, int fd, std::int64_t answer) noexcept {
   if (answer != kClosedPipe || (fd != 1 && fd != 2)) return;
   const Runtime* const runtime = runtime_or_own(nullptr, me);
   if (runtime == nullptr || !runtime->options.ends_by_closed_pipe) return;
-  if (me.task == nullptr || !is_below_explicit_budget(*me.task)) platform::end_by_closed_pipe();
+  if (me.task == nullptr || may_end_process(*me.task)) platform::end_by_closed_pipe();
 }
 
 int put(const Caller& me, int fd, const char* bytes, std::size_t count) noexcept {
@@ -189,7 +189,7 @@ int janus_entropy(void* bytes, size_t size) {
 // registers exit handlers (linker/start/program.h).
 int janus_may_exit(void) {
   const Caller me = enter_free();
-  return me.task == nullptr || !is_below_explicit_budget(*me.task) ? 1 : 0;
+  return me.task == nullptr || may_end_process(*me.task) ? 1 : 0;
 }
 
 // Handles the kernel's result of a write by the C library (linker/start/program.h). Not in rt.h.
@@ -199,7 +199,7 @@ void janus_has_written(int fd, int64_t answer) {
 
 void janus_exit(int status) {
   const Caller me = enter_free();
-  if (me.task != nullptr && is_below_explicit_budget(*me.task))
+  if (me.task != nullptr && !may_end_process(*me.task))
     panic(*me.task, Cause::kMisuse, "it would end the process, but lives on a budget of its own");
   platform::exit(status & 255);
 }

@@ -11,18 +11,16 @@
 #include "rt/task/record/panic.h"
 #include "rt/task/report/runtime_text.h"
 #include "rt/task/supervise/supervisor.h"
-#include "rt/task/wait/ancestry.h"
+#include "rt/task/wait/authority.h"
 #include "rt/task/wait/cancel.h"
 
 namespace janus {
 
 namespace {
 
-// Whether the caller may read the task's result and release its handle. Threads outside tasks may, the task itself,
-// and, in its runtime, the owner of its nursery and all tasks below that owner.
-bool is_kin(const Runtime& runtime, Caller me, const Task& task) noexcept {
-  if (me.task == nullptr || me.task == &task) return true;
-  return worker_in(runtime, me) != nullptr && is_at_or_below(*me.task, *task.nursery);
+// Whether the caller may read the task's result and release its handle. No task may in another runtime.
+bool may_have_result(const Runtime& runtime, Caller me, const Task& task) noexcept {
+  return me.task == nullptr || (worker_in(runtime, me) != nullptr && janus::may_have_result(*me.task, task));
 }
 
 constexpr std::size_t kReasonBytes = 256;  // for the reported part of a panic's reason
@@ -58,7 +56,7 @@ int janus_task_result(janus_task handle, janus_result* result) {
   const RuntimeOfHandle runtime(me, handle.raw);
   Task* const task = runtime.lock();
   if (task == nullptr) return JANUS_E_STALE;
-  if (!is_kin(*runtime.get(), me, *task)) {
+  if (!may_have_result(*runtime.get(), me, *task)) {
     task->lock.unlock();
     return JANUS_E_NO_CAP;
   }
@@ -78,7 +76,7 @@ int janus_task_release(janus_task handle) {
   const RuntimeOfHandle runtime(me, handle.raw);
   Task* const task = runtime.lock();
   if (task == nullptr) return JANUS_E_STALE;
-  if (!is_kin(*runtime.get(), me, *task)) {
+  if (!may_have_result(*runtime.get(), me, *task)) {
     task->lock.unlock();
     return JANUS_E_NO_CAP;
   }

@@ -27,7 +27,7 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/report/runtime_text.h"
 #include "rt/task/run/abort_task.h"
-#include "rt/task/wait/ancestry.h"
+#include "rt/task/wait/authority.h"
 #include "rt/task/wait/slice.h"
 #include "rt/task/wait/user_memory.h"
 

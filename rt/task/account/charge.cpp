@@ -6,7 +6,7 @@
 #include "rt/task/record/panic.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/record/why.h"
-#include "rt/task/wait/ancestry.h"
+#include "rt/task/wait/authority.h"
 #include "rt/task/wait/block.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/slice.h"
@@ -108,7 +108,7 @@ namespace {
 
 [[gnu::noinline, gnu::cold]] int charge_waiting(Task& task, Component component, std::uint64_t amount) noexcept {
   Runtime& runtime = *task.nursery->runtime;
-  if (component != Component::kOps && !runtime.accounts.granted(task.account, component))
+  if (component != Component::kOps && why_not_paid(runtime.accounts, task.account, component) == kErrorNoCap)
     return refuse(task, component, kErrorNoCap);
   current_worker().counters.exhaustions.add();
   const Nursery* const policy_owner = policy_owner_of(task);

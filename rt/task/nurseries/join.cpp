@@ -5,7 +5,7 @@
 #include "rt/base/order_hooks.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/record/runtime.h"
-#include "rt/task/wait/ancestry.h"
+#include "rt/task/wait/authority.h"
 #include "rt/task/wait/awaiting.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/children.h"
@@ -106,7 +106,7 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
   Runtime& runtime = *self.nursery->runtime;
   Task* const task = lock_handle(&current_worker(), runtime, handle);
   if (task == nullptr) return kErrorStale;
-  if (!is_at_or_below(self, *task->nursery)) {
+  if (!may_have_result(self, *task)) {
     task->lock.unlock();
     return kErrorNoCap;
   }

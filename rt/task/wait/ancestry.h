@@ -24,7 +24,7 @@ class PaidWalk {
   unsigned steps_ = 0;
 };
 
-// The slow paths of is_at_or_below() and may_use().
+// The slow paths of is_at_or_below(), and of may_use() in authority.h.
 [[nodiscard]] bool is_far_below(const Task& self, const Nursery& nursery) noexcept;
 [[nodiscard]] bool is_far_below(const Account* account, const Account* other) noexcept;
 
@@ -34,13 +34,6 @@ class PaidWalk {
 [[nodiscard]] inline bool is_at_or_below(const Task& self, const Nursery& nursery) noexcept {
   return nursery.owner.load(std::memory_order_relaxed) == &self || self.nursery == &nursery ||
          is_far_below(self, nursery);
-}
-
-// Whether the running task may spawn into that nursery, cancel, close or read it: the task is at or below the owner,
-// and the nursery is in its cage, that is, on the task's account or one below.
-[[nodiscard]] inline bool may_use(const Task& self, const Nursery& nursery) noexcept {
-  return is_at_or_below(self, nursery) &&
-         (nursery.account == self.account || is_far_below(nursery.account, self.account));
 }
 
 // The nursery whose exhaustion policy applies to the task's account; nullptr: it is the root's account, which no task

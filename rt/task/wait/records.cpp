@@ -3,6 +3,7 @@
 #include "rt/task/wait/records.h"
 
 #include "rt/task/record/why.h"
+#include "rt/task/wait/authority.h"
 
 namespace janus {
 
@@ -53,8 +54,7 @@ std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept {
   Accounts& accounts = nursery.runtime->accounts;
   Account* const payer = nursery.account;
   if (!accounts.draw(payer, Component::kSpawns, 1)) {
-    const bool was_granted = accounts.granted(payer, Component::kSpawns);
-    return Failed{with_why(was_granted ? kErrorBudget : kErrorNoCap, Why::kSpawnCount)};
+    return Failed{with_why(why_not_paid(accounts, payer, Component::kSpawns), Why::kSpawnCount)};
   }
   if (!pay_for_record(*nursery.runtime, payer, bytes_of_task(stack_class))) {
     accounts.credit(payer, Component::kSpawns, 1);
@@ -76,18 +76,6 @@ std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept {
   if (account != payer) accounts.close(account);
   refund_record(*nursery.runtime, payer, bytes_of_task(stack_class));
   accounts.credit(payer, Component::kSpawns, 1);
-}
-
-bool is_below_explicit_budget(const Task& task) noexcept {
-  if (!task.is_caged()) return false;
-  const Runtime& runtime = *task.nursery->runtime;
-  const Nursery* nursery = task.nursery;
-  for (const Task* up = &task;; up = nursery->owner.load(std::memory_order_relaxed), nursery = up->nursery) {
-    if (nursery->traits.owns_account) return true;
-    const bool is_root = nursery->owner.load(std::memory_order_relaxed) == nullptr;
-    if (up->has(TaskFlags::kOwnAccount)) return !is_root || !runtime.options.has_root_budget;
-    if (is_root) return false;
-  }
 }
 
 }  // namespace janus

@@ -45,8 +45,4 @@ template <auto kSlab, auto kCache>
   give_record_beyond_cache<kSlab, kCache>(worker, record);
 }
 
-// Whether an explicit budget is between the task and the root account, other than the budget of the whole runtime
-// (root_budget).
-[[nodiscard]] bool is_below_explicit_budget(const Task& task) noexcept;
-
 }  // namespace janus

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/wait/authority.cpp — what takes a walk to answer.
+#include "rt/task/wait/authority.h"
+
+#include "rt/task/record/runtime.h"
+
+namespace janus {
+
+namespace {
+
+// Whether an explicit budget is between the task and the root account, other than the budget of the whole runtime
+// (root_budget).
+bool is_below_explicit_budget(const Task& task) noexcept {
+  if (!task.is_caged()) return false;
+  const Runtime& runtime = *task.nursery->runtime;
+  const Nursery* nursery = task.nursery;
+  for (const Task* up = &task;; up = nursery->owner.load(std::memory_order_relaxed), nursery = up->nursery) {
+    if (nursery->traits.owns_account) return true;
+    const bool is_root = nursery->owner.load(std::memory_order_relaxed) == nullptr;
+    if (up->has(TaskFlags::kOwnAccount)) return !is_root || !runtime.options.has_root_budget;
+    if (is_root) return false;
+  }
+}
+
+}  // namespace
+
+bool may_end_process(const Task& self) noexcept {
+  return !is_below_explicit_budget(self);
+}
+
+}  // namespace janus
