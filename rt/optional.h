@@ -43,14 +43,14 @@
 //   janus::IdleWorkers::see_to_cover_all      the same
 //   janus::IdleWorkers::sleep_until_timer     the same
 // PART   rt/task/wait/deadline.cpp            -                      janus::Deadline::Deadline
-//   janus::Deadline::end                      no task has a deadline (TaskMarks::kInCall)
+//   janus::Deadline::end                      no task has a deadline (TaskMarks::kHasContext)
 //   janus::Deadline::fire                     the same
 // PART   rt/task/wait/nursery_deadline.cpp    -                      janus::set_deadline
 //   janus::end_deadline                       no nursery has a deadline (NurseryTraits)
 //   janus::fire_deadline                      the same
 //   janus::go_on_cancelling                   the same
 // PART   rt/task/wait/put_aside.cpp           -                      janus::enter_shield
-//   janus::is_put_aside                       no task is in a shield (TaskMarks::kInCall), nor below one
+//   janus::is_put_aside                       no task is in a shield (TaskMarks::kHasContext), nor below one
 //   janus::is_put_aside_in                    the same
 //   janus::look_for_shield                    the same
 //   janus::shared_grace_of                    the same
@@ -58,6 +58,13 @@
 //   janus::launch_at_gate                     no nursery is gated (NurseryTraits)
 //   janus::let_next_pass                      the same
 //   janus::count_at_gate                      the same
+// PART   rt/task/nurseries/cap.cpp            -                      janus::root_cap
+//   janus::drop_cap                           there are no tokens: no nursery or task carries one
+//   janus::drop_context                       the same
+//   janus::end_caps                           the same
+//   janus::find_cap                           the same
+//   janus::give_context                       the same
+//   janus::destroy_caps                       the same
 // PART   rt/task/sync/sync_queue.cpp          -                      janus::make_holder_bits
 //   janus::end_holdings                       no task has locked anything of janus/sync.h
 // PART   rt/task/supervise/supervisor.cpp     -                      janus::open_supervisor

@@ -12,9 +12,17 @@ namespace {
 // A task pays from its account, a thread outside tasks from the root's. No task pays for a nursery of another runtime.
 int recharge_nursery(const Caller& me, Nursery& nursery, const Amounts& amounts) noexcept {
   Runtime& runtime = *nursery.runtime;
-  if (me.task != nullptr && worker_in(runtime, me) == nullptr) return JANUS_E_NO_CAP;
+  if (me.task != nullptr && (worker_in(runtime, me) == nullptr || !is_permitted(*me.task, Right::kBudget)))
+    return JANUS_E_NO_CAP;
   Account* const payer = me.task != nullptr ? me.task->account : runtime.root_account;
   return janus::recharge(runtime, worker_in(runtime, me), payer, nursery.account, amounts) ? 0 : JANUS_E_BUDGET;
+}
+
+// Both must allow it: the right, and the limit. A task that has a token keeps the account of the limit in place.
+int recharge_itself(const Caller& me, const Confinement& to, const Amounts& amounts) noexcept {
+  Runtime& runtime = runtime_of(*me.worker);
+  if (!does_give(runtime, to.cap, Right::kBudget)) return JANUS_E_NO_CAP;
+  return janus::recharge(runtime, me.worker, to.cap->limit, me.task->account, amounts) ? 0 : JANUS_E_BUDGET;
 }
 
 }  // namespace
@@ -36,11 +44,14 @@ janus_budget janus_budget_get_current(void) {
   return budget_of(left);
 }
 
-// This moves nothing, since a task without a budget of its own draws on its nursery's account anyway; it only checks
-// that the account has the amount. A task with a budget of its own gets more only if a task above recharges it.
+// A task that a token confines recharges the account that it draws on, out of the token's limit. For others this moves
+// nothing, since a task without a budget of its own draws on its nursery's account anyway; it only checks that the account
+// has the amount.
 int janus_budget_recharge(janus_budget amount) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
+  if (const Confinement to = confinement_of(*me.task); to.is_confined)
+    return recharge_itself(me, to, amounts_of(amount));
   if (!may_recharge_itself(*me.task)) return JANUS_E_NO_CAP;
   Accounts& accounts = runtime_of(*me.worker).accounts;
   const Amounts wanted = amounts_of(amount);

@@ -29,7 +29,7 @@ constexpr char kWhys[] =
     "the nursery is NULL\0"
     "the channel is NULL\0"
     "the nursery is neither the caller's nor that of a task above it, or outside its cage\0"
-    "cap is none that the caller holds\0"
+    "cap is no token of this runtime that is in force\0"
     "the function is NULL\0"
     "the function is the runtime's own\0"
     "size is less than that of version 1\0"
@@ -50,7 +50,9 @@ constexpr char kWhys[] =
     "delay_min_ns is more than delay_max_ns\0"
     "max_restarts is more than 4,096, or children have died too often\0"
     "a child has not ended within its stop_ns\0"
-    "restart is none of JANUS_PERMANENT, JANUS_TRANSIENT, JANUS_TEMPORARY";
+    "restart is none of JANUS_PERMANENT, JANUS_TRANSIENT, JANUS_TEMPORARY\0"
+    "no token gives the right to do that\0"
+    "16 tokens are derived one from the other already";
 
 }  // namespace
 

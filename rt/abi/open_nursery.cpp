@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/open_nursery.cpp — opening a nursery, and spawning in it: the calls that take options.
+#include <utility>
+
 #include "rt/abi/entry/budget_convert.h"
 #include "rt/abi/entry/entry.h"
 #include "rt/abi/entry/runtime_table.h"
 #include "rt/abi/read_options.h"
 #include "rt/abi/start/global_runtime_life.h"
 #include "rt/task/account/exhaustion.h"
+#include "rt/task/nurseries/cap.h"
 #include "rt/task/nurseries/gate.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/nurseries/open.h"
@@ -25,9 +28,32 @@ constexpr std::uint32_t first_size_of(const janus_spawn_options&) noexcept {
   return sizeof(janus_spawn_options);
 }
 
-bool is_cap_good(janus_cap cap) noexcept {
-  return cap.raw == 0 || cap.raw == 1;
-}
+// A token that the caller presents, for the time of the call; without one, for {0}.
+class Presented {
+ public:
+  explicit Presented(Runtime& runtime) noexcept : runtime_(runtime) {}
+  ~Presented() {
+    if (cap_ != nullptr) drop_cap(runtime_, *cap_);
+  }
+  Presented(const Presented&) = delete;
+  Presented& operator=(const Presented&) = delete;
+
+  // 0, or why the token is none.
+  int find(const Caller& me, janus_cap cap) noexcept {
+    if (cap.raw == 0) return 0;
+    Worker* const caller = me.task != nullptr ? worker_in(runtime_, me) : nullptr;
+    const bool are_any = runtime_.caps.load(std::memory_order_acquire) != nullptr;  // else find_cap() may not be linked
+    cap_ = are_any ? find_cap(caller, runtime_, cap.raw) : nullptr;
+    return cap_ != nullptr && is_in_force(runtime_, *cap_) ? 0 : with_why(JANUS_E_NO_CAP, Why::kCap);
+  }
+  [[nodiscard]] Cap* get() const noexcept { return cap_; }
+  // The reference goes to a nursery or a task.
+  Cap* pass_on() noexcept { return std::exchange(cap_, nullptr); }
+
+ private:
+  Runtime& runtime_;
+  Cap* cap_ = nullptr;
+};
 
 int check_options(const janus_nursery_options& options) noexcept {
   if (options.on_error > JANUS_ON_ERROR_COLLECT) return invalid(Why::kOnError);
@@ -36,7 +62,6 @@ int check_options(const janus_nursery_options& options) noexcept {
   // If the nursery has no budget of its own, the blocks of its tasks cannot be distinguished from others.
   if (options.flags != 0 && !is_given(options.budget)) return invalid(Why::kReclaim);
   if (options.reserved != 0) return invalid(Why::kReserved);
-  if (!is_cap_good(options.cap)) return with_why(JANUS_E_NO_CAP, Why::kCap);
   return 0;
 }
 
@@ -45,7 +70,6 @@ int check_options(const janus_spawn_options& options) noexcept {
   if (options.stack_size > kMaxStackBytes) return invalid(Why::kStackSize);
   if ((options.flags & ~std::uint64_t{JANUS_SPAWN_DETACHED | JANUS_SPAWN_RUN_CANCELLED}) != 0)
     return invalid(Why::kFlags);
-  if (!is_cap_good(options.cap)) return with_why(JANUS_E_NO_CAP, Why::kCap);
   return options.priority != JANUS_PRIORITY_NORMAL ? with_why(JANUS_E_UNSUPPORTED, Why::kLaterPriority) : 0;
 }
 
@@ -64,6 +88,26 @@ void fail_open(const Caller& me, const Runtime* runtime, const NurseryOptions& a
                                                     : nullptr;
   const auto set = asked.budget == nullptr ? set_error_of : set_error_left;
   set(me, runtime, payer, error);
+}
+
+OrError<Nursery*> open_with(Runtime& runtime, const Caller& me, NurseryOptions& asked, janus_cap cap) noexcept {
+  Presented presented(runtime);
+  if (const int error = presented.find(me, cap)) return Failed{error};
+  asked.cap = presented.pass_on();
+  return open_nursery(runtime, worker_in(runtime, me) != nullptr ? me.task : nullptr, asked);
+}
+
+OrError<Task*> spawn_with(const Caller& me, Nursery& nursery, TaskFn fn, void* arg, SpawnOptions& asked,
+                          janus_cap cap) noexcept {
+  Presented presented(*nursery.runtime);
+  if (const int error = presented.find(me, cap)) return Failed{error};
+  Confinement its;
+  if (me.task != nullptr && !may_spawn_into(*me.task, nursery, its, asked.within))
+    return Failed{with_why(JANUS_E_NO_CAP, Why::kRight)};
+  asked.cap = presented.get();
+  const OrError<Task*> task = spawn<Path::kGeneral>(worker_in(*nursery.runtime, me), nursery, fn, arg, asked);
+  if (task) (void)presented.pass_on();
+  return task;
 }
 
 }  // namespace
@@ -105,10 +149,7 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
     asked.gate = gate_of(given.max_running);
   }
   OrError<Nursery*> nursery = Failed{error};
-  if (error == 0) {
-    Task* const owner = worker_in(*runtime, me) != nullptr ? me.task : nullptr;
-    nursery = open_nursery(*runtime, owner, asked);
-  }
+  if (error == 0) nursery = open_with(*runtime, me, asked, options != nullptr ? given.cap : janus_cap{0});
   if (!nursery) fail_open(me, runtime, asked, nursery.error);
   if (nursery && asked.has_deadline && me.task != nullptr) take_fuel_unchecked(*me.worker, price::kCancel);
   if (nursery && asked.has_deadline) set_deadline(worker_in(*runtime, me), *nursery.value, given.deadline_ns);
@@ -143,7 +184,7 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
       asked.name = read_name(given.name, name);
     }
     if (me.task != nullptr && asked.stack_class > kLargestCachedClass) take_fuel_unchecked(*me.worker, price::kMapping);
-    task = spawn<Path::kGeneral>(worker_in(*nursery->runtime, me), *nursery, fn, arg, asked);
+    task = spawn_with(me, *nursery, fn, arg, asked, options != nullptr ? given.cap : janus_cap{0});
   }
   if (!task) {
     if (me.worker != nullptr) me.worker->counters.spawns_failed.add();

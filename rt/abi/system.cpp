@@ -41,13 +41,20 @@ bool write_random(const Caller& me, std::uint8_t* out, std::size_t count) noexce
   return true;
 }
 
-// Charges one of `syscalls`, except for output on descriptors 1 and 2, which only reports; other writes reach files and
-// networks.
-int pay_for_output(Caller& me, int fd) noexcept {
-  if (me.task == nullptr) return 0;
-  const int answer = fd == 1 || fd == 2 ? 0 : charge(*me.task, Component::kSyscalls, 1);
+// For a call of the kernel: asks for the right, and charges one of `syscalls`.
+int pay_for_call(Caller& me) noexcept {
+  if (!is_permitted(*me.task, Right::kSyscall)) {
+    set_error(me, with_why(JANUS_E_NO_CAP, Why::kRight));
+    return JANUS_E_NO_CAP;
+  }
+  const int answer = charge(*me.task, Component::kSyscalls, 1);
   me.worker = &current_worker();
   return answer;
+}
+
+// Output on descriptors 1 and 2 only reports, and is free; other writes reach files and networks.
+int pay_for_output(Caller& me, int fd) noexcept {
+  return me.task == nullptr || fd == 1 || fd == 2 ? 0 : pay_for_call(me);
 }
 
 // For each part, charges its ops and then test-reads it: the kernel would not report the address that cannot be read.
@@ -150,14 +157,14 @@ std::size_t janus_write_floating(char* text, std::uint64_t bits, char conversion
 }
 
 int64_t janus_syscall(long nr, ...) {
-  const Caller me = enter(price::kCall + price::kSystemCall);
+  Caller me = enter(price::kCall + price::kSystemCall);
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   va_list list;
   va_start(list, nr);
   long arguments[6];
   read_arguments(list, arguments);
   va_end(list);
-  const int answer = charge(*me.task, Component::kSyscalls, 1);
+  const int answer = pay_for_call(me);
   if (answer != 0) return answer;
   current_worker().counters.syscalls.add();
   me.task->yielded_free = false;
@@ -200,7 +207,7 @@ void janus_has_written(int fd, int64_t answer) {
 void janus_exit(int status) {
   const Caller me = enter_free();
   if (me.task != nullptr && !may_end_process(*me.task))
-    panic(*me.task, Cause::kMisuse, "it would end the process, but lives on a budget of its own");
+    panic(*me.task, Cause::kMisuse, "it would end the process, and has no right to");
   platform::exit(status & 255);
 }
 

@@ -55,6 +55,8 @@ enum class Why : std::uint8_t {
   kRestarts,
   kStopTime,
   kRestart,
+  kRight,
+  kCapsTooDeep,
 };
 
 // Packs a Why above the 16 bits of an error, for functions whose error goes to janus_last_error. error_of() gives the

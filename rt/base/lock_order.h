@@ -20,6 +20,7 @@ enum class LockRank : std::uint8_t {
   kSelection,     // Selection: which case a select takes; two of them in the order of their addresses
   kTimers,        // WorkerTimers::lock: the timers of one worker
   kLocalKeys,     // locals.cpp
+  kCaps,          // CapTable::lock: what each task has derived, and the root token
   kGroupTable,    // GroupTable::growing_
   kGroups,        // Groups::lock_
   kDeque,         // Deque::lock_: thieves, and the owner at the last entry

@@ -112,7 +112,9 @@ class alignas(kAccountLine) Account {
   Atomic<std::uint32_t> on_loan_;  // as a lender: ops lent and not given back
   Account* lender_;
   Atomic<std::uint32_t> references_;
-  Atomic<std::uint8_t> granted_;  // bit c: component c was granted. Bits are only added while open
+  // Bit c: component c was granted. Bits are only added while open. kPaidApart: its record is not charged to its parent.
+  Atomic<std::uint8_t> granted_;
+  static constexpr std::uint8_t kPaidApart = 128;
   Atomic<bool> is_closed_;
   std::uint16_t depth_;  // 0 for the root; stops at 65,535
   Account* parent_;      // nullptr for the root

@@ -21,6 +21,8 @@ class AccountRecords {
     pools_ = pools;
   }
 
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return record_bytes_; }
+
   // Takes a record, empty and with one reference. nullptr: there is no memory, or it cannot be paid for.
   Account* take(bool has_paid) noexcept;
   // take(), paid by `payer` until the record is free, unless the payer is the root.

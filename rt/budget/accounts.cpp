@@ -50,12 +50,28 @@ void report_short(Component* out, Component component) noexcept {
     report_short(short_of, Component::kMemory);
     return nullptr;
   }
-  Amounts taken;
-  if (!carve(parent, wanted, taken, short_of)) {
-    records_.free_paid(words_, account, parent);
+  if (fill(account, parent, wanted, 0, short_of)) return account;
+  records_.free_paid(words_, account, parent);
+  return nullptr;
+}
+
+[[gnu::noinline, gnu::cold]] Account* Accounts::open_paid(Account* parent, bool has_drawn, const Amounts& wanted,
+                                                          Component* short_of) noexcept {
+  Account* const account = records_.take(has_drawn);
+  if (account == nullptr) {
+    report_short(short_of, Component::kMemory);
     return nullptr;
   }
-  std::uint8_t granted = 0;
+  if (fill(account, parent, wanted, Account::kPaidApart, short_of)) return account;
+  records_.table().free_record(account);
+  return nullptr;
+}
+
+// Takes the amounts out of the parent, and sets the fields of a record that was taken.
+[[gnu::cold]] bool Accounts::fill(Account* account, Account* parent, const Amounts& wanted, std::uint8_t granted,
+                                  Component* short_of) noexcept {
+  Amounts taken;
+  if (!carve(parent, wanted, taken, short_of)) return false;
   for (unsigned i = 0; i < kComponents; ++i) {
     account->left_[i].store(taken.of[i], std::memory_order_relaxed);
     // If the parent was not granted the component, a request for kUnlimited does not grant it. If the parent has used
@@ -68,7 +84,7 @@ void report_short(Component* out, Component component) noexcept {
   account->depth_ = parent->depth_ != UINT16_MAX ? static_cast<std::uint16_t>(parent->depth_ + 1) : UINT16_MAX;
   account->lender_ = left(parent, Component::kOps) == kUnlimited ? account : parent->lender_;
   retain(parent);
-  return account;
+  return true;
 }
 
 [[gnu::noinline, gnu::cold]] void Accounts::close(Account* account) noexcept {
@@ -151,8 +167,9 @@ inline bool Accounts::is_empty(const Account& account) noexcept {
     if (before != 1) return;
     Account* const parent = account->parent_;
     JANUS_ASSERT(parent != nullptr && is_empty(*account));
+    const bool is_paid_apart = (account->granted_.load(std::memory_order_relaxed) & Account::kPaidApart) != 0;
     records_.table().free_record(account);
-    returned += records_.end_charge(parent);
+    if (!is_paid_apart) returned += records_.end_charge(parent);
     account = parent;
   }
 }

@@ -57,6 +57,12 @@ class Accounts {
   // it.
   [[nodiscard]] Account* open(Account* parent, const Amounts& wanted, Component* short_of) noexcept;
 
+  // As open(), for a caller who has paid bytes_of_record() already, with the payer's memory or, if `has_drawn` is false,
+  // the root's, which pays in bulk; so that it can be below an account without memory.
+  [[nodiscard]] Account* open_paid(Account* parent, bool has_drawn, const Amounts& wanted,
+                                   Component* short_of) noexcept;
+  [[nodiscard]] std::uint64_t bytes_of_record() const noexcept { return records_.bytes(); }
+
   // Closes an account, once for each open(): the rest goes to the nearest open account above, and so does every later
   // credit. The holder must not use the pointer any more. Never called for the root.
   void close(Account* account) noexcept;
@@ -177,6 +183,8 @@ class Accounts {
   friend struct DebuggerLayout;
 
   [[nodiscard]] static bool is_empty(const Account& account) noexcept;
+  bool fill(Account* account, Account* parent, const Amounts& wanted, std::uint8_t granted,
+            Component* short_of) noexcept;
   bool carve(Account* from, const Amounts& wanted, Amounts& taken, Component* short_of) noexcept;
   void uncarve(Account* from, const Amounts& taken, unsigned components) noexcept;
 

@@ -95,7 +95,7 @@ int main(int argc, char** argv) {
     void* scheduler = janus_scheduler_create(config);
     printf("%ld ", janus_rt_run(scheduler, answer, &seven));
     janus_scheduler_shutdown(scheduler);
-    config.profile = JANUS_PROFILE_SOVEREIGN;
+    config.profile = JANUS_PROFILE_SOVEREIGN + 1;
     printf("%d ", janus_rt_create(&config) == NULL);
     printf("%d ", janus_last_error());
     config.profile = JANUS_PROFILE_CLUSTER;
@@ -139,11 +139,11 @@ for autoinit in ('true', 'false'):
         says('a nursery starts the runtime', '0 1\n', 'create')
     else:
         says('a nursery starts no runtime', 'none -4106\n', 'create')
-    says('it may be started, stopped and started again, by each of its names', '1 1 -4106 2 1 0 0 0 0 0 1 -4108 512\n', 'init')
+    says('it may be started, stopped and started again, by each of its names', '1 1 -4106 2 1 0 0 0 0 0 1 -4105 512\n', 'init')
     says('each thread outside tasks has a current nursery of its own', '0\n64 of their own, 0 refused\n', 'threads', 'start', '64')
     says('the 65th thread with a current nursery gets none', '0\n64 of their own, 1 refused\n', 'threads', 'start', '65')
     says('the environment sets what the host leaves open', '0\n3\n', 'workers', 'start', JANUS_WORKERS=3)
-    says('what the host has set wins over it', '1 1 -4106 2 1 0 0 0 0 0 1 -4108 512\n', 'init', JANUS_WORKERS=3)
+    says('what the host has set wins over it', '1 1 -4106 2 1 0 0 0 0 0 1 -4105 512\n', 'init', JANUS_WORKERS=3)
     says('a senseless value refuses the start and is named', '-4105\n0\n', 'workers', 'start', JANUS_WORKERS='many',
          stderr='janus: JANUS_WORKERS=many: not a number from 1 to 1024\n')
     says('a name that is nearly that of a setting is named', '0\n3\n', 'workers', 'start', JANUS_WORKERS=3, JANUS_MEMOR=1,

@@ -348,8 +348,6 @@ TEST(settings, a_sensible_config_is_accepted_and_each_senseless_field_named) {
     CHECK_EQ(janus::check_config(later, said), JANUS_E_UNSUPPORTED);
     CHECK_STREQ(said.data(), line);
   };
-  postpones(&janus_rt_config::profile, JANUS_PROFILE_SOVEREIGN,
-            "janus: janus_rt_config.profile (JANUS_PROFILE): sovereign: not in this release");
   postpones(&janus_rt_config::slice_ops, std::uint64_t{1}, "janus: janus_rt_config.slice_ops: not in this release");
   postpones(&janus_rt_config::stack_cache, 1u, "janus: janus_rt_config.stack_cache: not in this release");
   postpones(&janus_rt_config::trace, static_cast<const char*>("trace.json"),

@@ -21,6 +21,7 @@ LOCK, LOCK_H = "rt/base/biased_lock.cpp", "rt/base/biased_lock.h"
 SPIN, SPIN_H = "rt/base/spinlock.cpp", "rt/base/spinlock.h"
 PLAIN_LOCK = "tests/models/plain_lock.cpp"
 LIFE = "rt/task/record/nursery_life.h"
+CAP = "rt/task/record/cap.h"
 LOCAL = "rt/task/account/local_key.h"
 IDLE, PARKER = "rt/sched/idle.h", "rt/sched/parker.h"
 ACCOUNT, CACHE, CACHE_H = "rt/budget/account_words.cpp", "rt/budget/root_memory.cpp", "rt/budget/memory_cache.h"
@@ -37,6 +38,7 @@ ACCOUNTS = [ACCOUNT, CACHE, "rt/budget/pool_charge.cpp", "rt/budget/accounts.cpp
 SOURCES = {
     "biased_lock": [LOCK, SPIN],
     "budget_wait": [EXHAUSTION, *ACCOUNTS, PLAIN_LOCK],
+    "cap": [],
     "deque": [DEQUE, SPIN],
     "idle": [DEQUE, SPIN],
     "local_key": [],
@@ -138,6 +140,24 @@ MISTAKES = [
             by="a_guest_and_one_who_gives_it_up_for_good"),
     mistake("biased_lock", "an owner at rest", (LOCK, "    owner_.store(nullptr, std::memory_order_relaxed);\n    return lock_.unlock();",
                                                 "    return lock_.unlock();")),
+
+    mistake("cap", "the epoch grows before the token is marked",
+            (CAP, "    if (is_revoked.exchange(1, std::memory_order_relaxed) != 0) return false;\n", ""),
+            (CAP, "    return true;\n  }\n\n  // `steps`",
+             "    return is_revoked.exchange(1, std::memory_order_relaxed) == 0;\n  }\n\n  // `steps`")),
+    mistake("cap", "the epoch does not grow",
+            (CAP, "    epoch.fetch_add(1, std::memory_order_release);  // pairs with is_in_force()\n", "")),
+    mistake("cap", "what was found is kept under a later epoch",
+            (CAP, "clean_epoch.store(seen,", "clean_epoch.store(epoch.load(std::memory_order_acquire),")),
+    mistake("cap", "the epoch is read after the tokens were looked at",
+            (CAP, "    const std::uint64_t seen = epoch.load(std::memory_order_acquire);  // pairs with revoke()\n"
+                  "    if (clean_epoch.load(std::memory_order_relaxed) == seen) return true;\n",
+             "    if (clean_epoch.load(std::memory_order_relaxed) == epoch.load(std::memory_order_acquire)) return true;\n"),
+            (CAP, "    clean_epoch.store(seen,", "    const std::uint64_t seen = epoch.load(std::memory_order_acquire);\n    clean_epoch.store(seen,")),
+    mistake("cap", "only the token itself is looked at", (CAP, "up = up->parent, ++steps", "up = nullptr, ++steps")),
+    mistake("cap", "a look and a store in place of an exchange",
+            (CAP, "is_revoked.exchange(1, std::memory_order_relaxed) != 0) return false;",
+             "is_revoked.load(std::memory_order_relaxed) != 0) return false;\n    is_revoked.store(1, std::memory_order_relaxed);")),
 
     mistake("local_key", "the key is not looked at again",
             (LOCAL, "return key_.load(std::memory_order_relaxed) == key ? destroy : nullptr;", "return destroy;")),

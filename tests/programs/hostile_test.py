@@ -51,7 +51,7 @@ def how_of(settings):
 # none either.
 NO_STEP = {
     'answer that they are not in this release': 'janus_blocking janus_task_pin janus_task_unpin '
-                                                'janus_safepoint_stop janus_safepoint_resume janus_cap_derive janus_cap_revoke',
+                                                'janus_safepoint_stop janus_safepoint_resume',
     'are refused in tasks': 'janus_rt_create janus_rt_run janus_rt_destroy janus_rt_init janus_rt_try_init janus_rt_shutdown '
                             'janus_scheduler_create janus_scheduler_shutdown',
     'are others by another name': 'janus_scheduler_spawn janus_scheduler_yield',

@@ -327,8 +327,6 @@ int check_config(const janus_rt_config& config, Complaint& complaint) noexcept {
       {are_reserved_zero(config), "reserved: not zero"},
   };
   const Rule later[] = {
-      // This profile needs capabilities, which are for a later version.
-      {config.profile != JANUS_PROFILE_SOVEREIGN, "profile (JANUS_PROFILE): sovereign: not in this release"},
       {config.start_thread == nullptr, "start_thread: not in this release"},
       {config.slice_ops == 0, "slice_ops: not in this release"},
       {config.stack_cache == 0, "stack_cache: not in this release"},

@@ -26,6 +26,7 @@ RuntimeOptions options_of(const janus_rt_config& config) noexcept {
   options.memory = config.memory;
   options.has_root_budget = is_given(config.root_budget);
   options.root_budget = amounts_of(config.root_budget);
+  options.confines_all = config.profile == JANUS_PROFILE_SOVEREIGN;
   if (config.cancel_grace_ops != 0) options.cancel_grace_ops = config.cancel_grace_ops;
   if (config.profile != JANUS_PROFILE_DEFAULT) options.profile = config.profile;
   if (config.grace_ms != 0) options.grace_ms = config.grace_ms;

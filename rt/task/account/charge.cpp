@@ -115,11 +115,13 @@ namespace {
   const ExhaustionPolicy policy =
       policy_owner != nullptr ? policy_owner->traits.on_exhaustion : ExhaustionPolicy::kDeny;
   if (policy == ExhaustionPolicy::kDeny && component != Component::kOps) return refuse(task, component, kErrorBudget);
-  if (policy == ExhaustionPolicy::kFail || policy_owner == nullptr) {
+  // Without `waits` nobody can recharge: only the runtime itself has given a budget, to the root task.
+  const BudgetWaits* const waits = runtime.budget_waits.load(std::memory_order_relaxed);
+  if (policy == ExhaustionPolicy::kFail || policy_owner == nullptr || waits == nullptr) {
     if (component == Component::kOps) runtime.accounts.owe(task.account, amount);
     end_for_budget(task, component);
   }
-  switch (runtime.budget_waits.load(std::memory_order_relaxed)->wait(task, component, amount)) {
+  switch (waits->wait(task, component, amount)) {
     case Recharge::kDrawn:
       return 0;
     case Recharge::kCancelled:

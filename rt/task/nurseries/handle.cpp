@@ -62,16 +62,10 @@ std::uint64_t own_handle(Runtime& runtime, Task& self) noexcept {
   return handle_of(runtime, self);
 }
 
-namespace {
-
-// A wrong handle also costs time, so that no caller, even with unlimited ops, can try all 2^32 secrets of a record in a
-// practical time.
 [[gnu::noinline, gnu::cold]] void pay_for_guess(Worker* caller) noexcept {
   for (unsigned i = 0; i < kPausesOfGuess; ++i) arch::pause();
   if (caller != nullptr) take_fuel_unchecked(*caller, price::kGuess);
 }
-
-}  // namespace
 
 Task* lock_handle(Worker* caller, Runtime& runtime, std::uint64_t handle) noexcept {
   const auto secret = static_cast<std::uint32_t>(handle >> 32);

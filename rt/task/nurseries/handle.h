@@ -27,7 +27,7 @@ constexpr std::uint32_t index_of_handle(std::uint64_t handle) noexcept {
 void init_handle_key(Runtime& runtime) noexcept;
 
 // Makes a handle, never 0. `number` is used only once for objects of one kind, and is below 2^62.
-enum class HandleKind : std::uint8_t { kTask, kNursery, kChannel };
+enum class HandleKind : std::uint8_t { kTask, kNursery, kChannel, kCap };
 std::uint64_t make_handle(const Runtime& runtime, HandleKind kind, std::uint64_t number, std::uint32_t index) noexcept;
 
 // The handle of an exposed task.
@@ -38,6 +38,9 @@ std::uint64_t own_handle(Runtime& runtime, Task& self) noexcept;
 // calling task, or nullptr outside tasks. The calling task pays for a handle that does not fit the task which the
 // record holds now (price::kGuess).
 Task* lock_handle(Worker* caller, Runtime& runtime, std::uint64_t handle) noexcept;
+// A wrong handle also costs time, so that no caller, even with unlimited ops, can try all 2^32 secrets of a record in a
+// practical time. `caller`: as for lock_handle().
+void pay_for_guess(Worker* caller) noexcept;
 // Called when no part of the task is in use any more: gives its record back to the pool. The task's handles become
 // stale.
 void free_record(Worker* worker, Task& task) noexcept;

@@ -7,8 +7,10 @@
 #include "rt/task/account/locals.h"
 #include "rt/task/account/name.h"
 #include "rt/task/account/reclaim.h"
+#include "rt/task/nurseries/cap.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/record/runtime.h"
+#include "rt/task/wait/authority.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/children.h"
 #include "rt/task/wait/nursery_deadline.h"
@@ -47,12 +49,33 @@ namespace {
   JANUS_ASSERT(is_zeroed_when_free(nursery) && nursery.runtime != nullptr);
   set(nursery.traits, traits);
   std::atomic_ref(nursery.account).store(account, std::memory_order_relaxed);  // is_on_root() may read it late
-  return traits.draws ? Nursery::kDrawing : Nursery::kAlive;
+  return traits.draws || traits.is_confined ? Nursery::kDrawing : Nursery::kAlive;
 }
 
 // The account that pays for the nursery's record while it lives: that of the task that opened the nursery.
 Account* payer_of_record(const Nursery& nursery) noexcept {
   return nursery.traits.owns_account ? nursery.account->parent() : nursery.account;
+}
+
+// What a nursery of `owner` (nullptr: of a thread outside tasks) carries that was given no token. The caller gets a
+// reference.
+[[gnu::always_inline]] inline Confinement inherited_from(const Runtime& runtime, const Task* owner) noexcept {
+  if (owner == nullptr) return {runtime.options.confines_all, nullptr};
+  const Confinement to = confinement_of(*owner);
+  if (to.cap != nullptr) [[unlikely]]
+    hold_cap(*to.cap);
+  return to;
+}
+
+void give_back(Runtime& runtime, const Confinement& to) noexcept {
+  if (to.cap != nullptr) drop_cap(runtime, *to.cap);
+}
+
+// Before the nursery is found, which keeps the reference to the token.
+[[gnu::always_inline]] inline void confine(NurseryTraits& traits, Nursery& nursery, const Confinement& to) noexcept {
+  traits.is_confined = true;
+  traits.has_leftovers |= to.cap != nullptr;
+  nursery.cap = to.cap;
 }
 
 // For a nursery that a task owns: its children that begin and end on this worker are counted with plain arithmetic.
@@ -110,13 +133,19 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
 [[gnu::cold]] OrError<Nursery*> open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options) noexcept {
   Worker* const worker = owner != nullptr ? &current_worker() : worker_of(runtime);
   Account* const payer = owner != nullptr ? owner->account : runtime.root_account;
-  if (!pay_for_record(runtime, payer, sizeof(Nursery))) return Failed{with_why(kErrorBudget, Why::kMemory)};
+  Confinement to = {options.cap != nullptr, options.cap};
+  if (options.cap == nullptr && !options.is_of_root) to = inherited_from(runtime, owner);
+  if (!pay_for_record(runtime, payer, sizeof(Nursery))) {
+    give_back(runtime, to);
+    return Failed{with_why(kErrorBudget, Why::kMemory)};
+  }
   const OrError<Account*> opened = options.budget != nullptr ? open_account(runtime, payer, *options.budget) : payer;
   Account* const account = opened.value;
   const OrError<Nursery*> taken = opened ? take_record(runtime, worker) : Failed{opened.error};
   if (!taken) {
     if (opened && account != payer) runtime.accounts.close(account);
     refund_record(runtime, payer, sizeof(Nursery));
+    give_back(runtime, to);
     return taken;
   }
   Nursery* const nursery = taken.value;
@@ -129,6 +158,8 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
   traits.has_deadline = options.has_deadline;
   traits.is_gated = options.gate.most != 0;
   traits.has_leftovers = traits.draws || options.name != nullptr || options.has_deadline;
+  traits.was_given_cap = options.cap != nullptr;
+  if (to.is_confined) confine(traits, *nursery, to);
   const std::uint32_t alive = init_nursery(*nursery, account, traits);
   nursery->gate = options.gate;
   if (options.name != nullptr) copy_name(nursery->name, options.name);
@@ -152,7 +183,7 @@ namespace {
 [[gnu::always_inline]] inline bool is_ready_to_open(Worker& worker, const Task& owner) noexcept {
   const auto* const record = static_cast<const Nursery*>(Slab::hot(worker.nurseries));
   return record != nullptr && record->runtime != nullptr && !owner.is_caged() &&
-         !owner.is_marked(TaskMarks::kSawCancel | TaskMarks::kInCall);
+         !owner.is_marked(TaskMarks::kSawCancel | TaskMarks::kHasContext);
 }
 
 }  // namespace
@@ -172,11 +203,15 @@ template <Path kPath, bool kIsFork>
 [[gnu::always_inline]] inline OrError<Nursery*> open_scoped(Worker& worker, Task& owner) noexcept {
   constexpr bool kIsFast = kPath == Path::kFast;
   Runtime& runtime = runtime_of(worker);
-  if (!kIsFast && !pay_for_record(runtime, owner.account, sizeof(Nursery)))
+  const Confinement to = kIsFast ? Confinement{} : inherited_from(runtime, &owner);
+  if (!kIsFast && !pay_for_record(runtime, owner.account, sizeof(Nursery))) {
+    give_back(runtime, to);
     return Failed{with_why(kErrorBudget, Why::kMemory)};
+  }
   const OrError<Nursery*> taken =
       kIsFast ? static_cast<Nursery*>(Slab::take_hot(worker.nurseries)) : take_record(runtime, &worker);
   if (!kIsFast && !taken) {
+    give_back(runtime, to);
     refund_record(runtime, owner.account, sizeof(Nursery));
     return taken;
   }
@@ -184,6 +219,7 @@ template <Path kPath, bool kIsFork>
   NurseryTraits traits = kIsFork ? kForkTraits : NurseryTraits{};
   traits.scope = NurseryTraits::kScoped;
   traits.draws = traits.has_leftovers = !kIsFast && owner.is_caged();
+  if (!kIsFast && to.is_confined) confine(traits, *nursery, to);
   const std::uint32_t alive = init_nursery(*nursery, owner.account, traits);
   RunFrame& frame = *owner.frame;
   if constexpr (kIsFork) {
@@ -219,7 +255,7 @@ Nursery* open_fork_fast(Worker& worker, Task& owner, RunFrame& frame) noexcept {
   auto* const nursery = static_cast<Nursery*>(Slab::hot(worker.nurseries));
   if (nursery == nullptr || nursery->runtime == nullptr || owner.is_caged() || frame.current != nullptr) [[unlikely]]
     return nullptr;
-  constexpr std::uint8_t kGeneral = TaskMarks::kSawCancel | TaskMarks::kHoldsLocks | TaskMarks::kInCall;
+  constexpr std::uint8_t kGeneral = TaskMarks::kSawCancel | TaskMarks::kHoldsLocks | TaskMarks::kHasContext;
   if (owner.is_marked_or_published(kGeneral)) [[unlikely]] {
     owner.is_published = false;
     if (owner.is_marked(kGeneral)) return nullptr;
@@ -259,6 +295,7 @@ namespace {
   nursery.outcome = Outcome::kSuccess;
   nursery.cause = Cause::kNone;
   nursery.name[0] = 0;
+  if (nursery.traits.is_confined) give_back(runtime, {true, nursery.cap});
   Account* const payer = payer_of_record(nursery);
   if (nursery.traits.owns_account) runtime.accounts.close(nursery.account);
   refund_record(runtime, payer, sizeof(Nursery));

@@ -16,6 +16,8 @@ struct NurseryOptions {
   bool reclaims_blocks = false;
   bool has_deadline = false;  // the caller calls set_deadline() then
   NurseryGate gate = {};
+  Cap* cap = nullptr;       // a reference, which the nursery takes over, or the call gives back; nullptr: as its opener
+  bool is_of_root = false;  // confines nobody, until the root task is spawned
 };
 
 // `owner` nullptr: a thread outside tasks opens the nursery.

@@ -4,8 +4,10 @@
 
 #include "rt/base/order_hooks.h"
 #include "rt/task/account/name.h"
+#include "rt/task/nurseries/cap.h"
 #include "rt/task/nurseries/gate.h"
 #include "rt/task/record/runtime.h"
+#include "rt/task/wait/authority.h"
 #include "rt/task/wait/cancelled.h"
 #include "rt/task/wait/children.h"
 #include "rt/task/wait/records.h"
@@ -65,6 +67,12 @@ std::uint64_t count_spawned_anywhere(Runtime& runtime, Worker* worker) noexcept 
   return count_spawned(*worker, spawned);
 }
 
+// Whether the task has to know by itself what it is confined to. In a cage it asks its nursery, if it has no token of its
+// own: there no fast path opens a nursery.
+bool needs_context(const Nursery& nursery, const Task& task, const Cap* own) noexcept {
+  return own != nullptr || (nursery.traits.is_confined && nursery.cap != nullptr && !task.is_caged());
+}
+
 // The error for a spawn into a nursery that takes no more spawns.
 [[gnu::noinline, gnu::cold]] int why_closed(Nursery& nursery) noexcept {
   return with_why(kErrorState, is_cancelled(nursery) ? Why::kNurseryCancelled : Why::kNurseryClosed);
@@ -99,14 +107,20 @@ OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, con
   }
   Account* account = nursery.account;
   std::uint8_t flags = options.flags;
-  if (!kIsFast && (nursery.traits.draws || options.budget != nullptr)) [[unlikely]] {
-    const OrError<Account*> payer = pay_for_spawn(nursery, options.stack_class, options.budget);
+  if (!kIsFast && (nursery.traits.draws || nursery.traits.is_confined || options.budget != nullptr)) [[unlikely]] {
+    const bool may = !nursery.traits.is_confined || may_have_child(nursery, options.within, options.cap);
+    const bool pays = nursery.traits.draws || options.budget != nullptr;
+    OrError<Account*> payer = account;
+    if (!may)
+      payer = Failed{with_why(kErrorNoCap, Why::kRight)};
+    else if (pays)
+      payer = pay_for_spawn(nursery, options.stack_class, options.budget);
     if (!payer) {
       count_child_out(worker, nursery);
       return Failed{payer.error};
     }
     account = payer.value;
-    flags |= TaskFlags::kDraws | (options.budget != nullptr ? TaskFlags::kOwnAccount : 0);
+    if (pays) flags |= TaskFlags::kDraws | (options.budget != nullptr ? TaskFlags::kOwnAccount : 0);
   }
   const OrError<void*> record =
       kIsFast ? Slab::take_hot(worker->tasks) : take_record(runtime, worker, (flags & TaskFlags::kDraws) != 0);
@@ -126,6 +140,8 @@ OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, con
   JANUS_ASSERT(task->is_caged() == (account != runtime.root_account));
   if (options.name != nullptr) [[unlikely]]
     name_at_birth(worker, *task, options.name);
+  if (needs_context(nursery, *task, options.cap)) [[unlikely]]
+    give_context(*task, options.cap);
   if (flags != 0) task->state.store(TaskState::kCreated, std::memory_order_relaxed);
   if (worker != nullptr) runtime.scheduler.trace_event(*worker, Event::kSpawn, task);
   return task;

@@ -5,6 +5,7 @@
 #include "rt/base/or_error.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/record/task.h"
+#include "rt/task/wait/authority.h"
 
 namespace janus {
 
@@ -13,6 +14,8 @@ struct SpawnOptions {
   std::uint8_t flags;  // TaskFlags
   const Amounts* budget = nullptr;
   const char* name = nullptr;
+  Cap* cap = nullptr;                   // the child's own; a reference, which it takes over if the spawn succeeds
+  const Confinement* within = nullptr;  // of may_spawn_into()
 };
 
 // Makes a task and counts it in its nursery; launch() queues it. If it fails, the nursery is unchanged. `worker`

@@ -37,16 +37,18 @@ struct NurseryTraits {
   static constexpr std::uint8_t kScoped = 1, kOwnHalf = 2;
   bool is_of_own_half() const noexcept { return scope == kOwnHalf; }
 
-  bool draws = false;  // `account` is not the root's: every spawn is charged
-  bool owns_account : 1 = false;
-  bool reclaims_blocks : 1 = false;  // with an account of its own: blocks that are charged to it at the end are freed
-  bool is_gated : 1 = false;
+  bool draws : 1 = false;        // `account` is not the root's: every spawn is charged
+  bool is_confined : 1 = false;  // its tasks have the rights of its `cap`, and no others
   // The record has to be cleaned when the nursery is destroyed: of an account, records, a failure or a name. Written
   // under `lock`, or while the nursery is opened.
   bool has_leftovers = false;
+  bool owns_account : 1 = false;
+  bool reclaims_blocks : 1 = false;  // with an account of its own: blocks that are charged to it at the end are freed
+  bool is_gated : 1 = false;
   bool is_linked = false;  // in a list of its owner's frame; else only in the owner's chain of current nurseries
   bool is_published : 1 = false;
-  bool is_root : 1 = false;  // of janus_rt_run, or main's
+  bool was_given_cap : 1 = false;  // who opened it presented its `cap`
+  bool is_root : 1 = false;        // of janus_rt_run, or main's
   bool has_deadline : 1 = false;
   // 0, or kScoped: only the call that belongs to its opening ends it, as janus_nursery_await_all. By the owner: of
   // janus_fork_join, while the caller's own half runs, kOwnHalf.
@@ -63,7 +65,10 @@ struct NurseryGate {
 };
 
 struct alignas(64) Nursery : NurseryAlive {
-  Nursery* free_next;  // for the slab
+  union {
+    Nursery* free_next;  // for the slab
+    Cap* cap;            // with traits.is_confined; nullptr: a token without rights
+  };
   Atomic<std::uint64_t> word;
   std::atomic<Worker*> owner_worker;  // private: the worker that counts in `local_count`
   std::int64_t local_count;

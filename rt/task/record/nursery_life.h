@@ -30,7 +30,7 @@ struct NurseryWord {
 // The values of `alive`.
 struct NurseryAlive {
   static constexpr std::uint32_t kAlive = 0x4a4e5253;
-  static constexpr std::uint32_t kDrawing = kAlive + 1;  // kAlive, and every spawn is charged
+  static constexpr std::uint32_t kDrawing = kAlive + 1;  // kAlive, and every spawn is charged, or needs a right
   static constexpr std::uint32_t kClosing = kAlive + 2;  // its owner awaits it: it refuses spawns as with kClosed
   static constexpr std::uint32_t kEnding = kAlive + 3;   // for a short time; see NurseryLife
   static bool is_alive(std::uint32_t alive) noexcept { return alive - kAlive <= kEnding - kAlive; }

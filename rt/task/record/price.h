@@ -29,6 +29,7 @@ inline constexpr std::int64_t kStatistics = 4;  // and the same for each worker
 inline constexpr std::int64_t kStackStep = 32;  // a page fault, and moving the guard
 inline constexpr std::int64_t kPanic = 64;      // the report of a panic
 inline constexpr std::int64_t kGuess = 64;      // a handle that does not fit its record's present task
+inline constexpr std::int64_t kRevoke = 8;      // each later check of a token walks up once
 inline constexpr std::int64_t kBadWait = 16;    // waiting at a channel with memory that cannot be accessed
 inline constexpr std::size_t kBytesPerOp = 4096;
 inline constexpr std::size_t kRandomBytesPerOp = 32;

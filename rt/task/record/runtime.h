@@ -18,6 +18,7 @@ namespace janus {
 inline constexpr std::size_t kChannelBytes = 192;  // the record size of the slab of channels
 
 struct BudgetWaits;
+struct CapTable;
 
 struct RuntimeOptions {
   unsigned workers = 0;  // 0: as many as the machine's CPUs allow; 4 in deterministic mode
@@ -34,6 +35,7 @@ struct RuntimeOptions {
   Amounts root_budget = {};
   std::uint32_t cancel_grace_ops = 65536;
   std::uint32_t profile = 1;      // JANUS_PROFILE_*; only reported
+  bool confines_all = false;      // sovereign: without a token, nobody has any right
   std::uint32_t grace_ms = 5000;  // destroy_runtime() reports tasks that take longer to end
   bool with_caller = false;       // the calling thread becomes worker 0 when it runs
   bool handles_faults = true;
@@ -84,7 +86,7 @@ struct Runtime {
   alignas(64) std::atomic<std::uint64_t> epoch_of_all_cancels;
   alignas(64) std::atomic<std::uint64_t> next_id;
   std::atomic<std::uint32_t> exhausted;  // tasks that wait for a recharge
-  // The functions for these waits; nullptr before let_wait_for_budgets().
+  // The functions for these waits; nullptr before let_wait_for_budgets(): then no account below the root task's is open.
   std::atomic<const BudgetWaits*> budget_waits;
   RankedLock<LockRank::kOutside> outside_lock;
   Nursery* outside;                            // nurseries that threads outside tasks have opened
@@ -93,6 +95,8 @@ struct Runtime {
   std::atomic<std::uint32_t> waits_for_room;   // tasks that wait for a reader to make room (rt/task/wait/room.h)
   std::atomic<std::uint32_t> timed_awaits;     // threads outside tasks that await a nursery until a time at most
   StackMarks stack_marks;
+  std::atomic<CapTable*> caps;         // nullptr until there are tokens (rt/task/nurseries/cap.h)
+  Atomic<std::uint64_t> revoke_epoch;  // grows with each revoke (CapLife)
 };
 
 // The calling thread's worker, if it belongs to this runtime, else nullptr.

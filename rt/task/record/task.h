@@ -19,6 +19,7 @@
 
 namespace janus {
 
+struct Cap;
 struct Channel;
 struct DeadlineActions;
 struct Nursery;
@@ -122,7 +123,8 @@ struct TaskMarks {
   static constexpr std::uint8_t kHasError = 16;    // janus_last_error, or errno
   static constexpr std::uint8_t kHoldsLocks = 32;  // it may have to release some at its end, or tell those who wait
   static constexpr std::uint8_t kHasGrown = 64;    // it has grown its stack, and shrinks it at its end
-  static constexpr std::uint8_t kInCall = 128;     // it has a deadline or a shield; unlike the others, only for a call
+  // It has a deadline, is in a shield, carries a token or has derived some; unlike the others, only as long as that.
+  static constexpr std::uint8_t kHasContext = 128;
 };
 
 using TaskLock = RankedLock<LockRank::kTask>;
@@ -221,7 +223,11 @@ struct RunDetails : ListLink<MigratedTasks> {
   Stack* abandoned = nullptr;           // its own stack, if it ends by force on a spare one
   LockWaiter* held_locks = nullptr;     // with kHoldsLocks
   LocksBefore* locks_before = nullptr;  // of the innermost half that began with kHoldsLocks (rt/task/run/fork.cpp)
-  const DeadlineActions* deadline = nullptr;  // with kInCall; nullptr: none
+  static constexpr std::uint8_t kInShield = 1, kHasCaps = 2;
+  const DeadlineActions* deadline = nullptr;  // with kHasContext; nullptr: none
+  // With kHasCaps (rt/task/nurseries/cap.h):
+  Cap* cap = nullptr;      // the token that it was spawned with; nullptr: it has that of its nursery
+  Cap* derived = nullptr;  // by this task, and in force until it ends
   // With kHasGrown: the stack's limit before it grew, and the bytes of growth that the account has paid for.
   std::byte* limit_before = nullptr;
   std::size_t growth_paid = 0;
@@ -238,9 +244,9 @@ struct RunDetails : ListLink<MigratedTasks> {
   std::uint8_t held_count = 0;    // the length of held_locks
   std::uint16_t waits = 0;        // counts what `task->awaits` was, so that no two waits are alike
   bool was_told = false;          // the cancel of task->nursery has told it; under that nursery's lock
-  bool has_passed_cancel_on = false;    // with kSawCancel: no shield above it puts its cancel aside (any more)
-  bool is_shielded = false;             // with kInCall
-  bool is_half_shielded = false;        // with kInCall: the innermost half that runs began so (rt/task/run/fork.cpp)
+  bool has_passed_cancel_on = false;  // with kSawCancel: no shield above it puts its cancel aside (any more)
+  std::uint8_t context = 0;           // with kHasContext, beside a deadline: kInShield, kHasCaps
+  bool is_half_shielded = false;      // with kHasContext: the innermost half that runs began so (rt/task/run/fork.cpp)
   Outcome outcome = Outcome::kPending;  // once kWasForced
   Cause cause = Cause::kNone;           // once kWasForced
 };
@@ -266,10 +272,14 @@ inline void Task::mark(std::uint8_t mark) noexcept {
 
 // Of the running task, or of one that is kept from running.
 inline bool has_deadline(const Task& task) noexcept {
-  return task.is_marked(TaskMarks::kInCall) && task.frame->details.deadline != nullptr;
+  return task.is_marked(TaskMarks::kHasContext) && task.frame->details.deadline != nullptr;
 }
 inline bool is_shielded(const Task& task) noexcept {
-  return task.is_marked(TaskMarks::kInCall) && task.frame->details.is_shielded;
+  return task.is_marked(TaskMarks::kHasContext) && (task.frame->details.context & RunDetails::kInShield) != 0;
+}
+// After the end of what was part of its context: takes the mark away if nothing is left.
+inline void look_at_context(Task& task) noexcept {
+  if (task.frame->details.context == 0) task.marks &= static_cast<std::uint8_t>(~TaskMarks::kHasContext);
 }
 inline bool has_passed_cancel_on(const Task& task) noexcept {
   return task.is_marked(TaskMarks::kSawCancel) && task.frame->details.has_passed_cancel_on;

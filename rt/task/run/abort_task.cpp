@@ -141,8 +141,9 @@ void leave_calls(Task& task) noexcept {
   if (has_deadline(task)) Deadline::of(task).end();
   if (!is_shielded(task)) return;
   RunDetails& details = task.frame->details;
-  details.is_shielded = details.is_half_shielded;
-  if (!details.is_shielded) task.marks &= static_cast<std::uint8_t>(~TaskMarks::kInCall);
+  if (details.is_half_shielded) return;
+  details.context &= static_cast<std::uint8_t>(~RunDetails::kInShield);
+  look_at_context(task);
 }
 
 void mark_as_forced(Task& task, Outcome outcome, Cause cause) noexcept {

@@ -114,7 +114,7 @@ Report forgive(Task& self) noexcept {
   const Before before = {frame.frame_sp, frame.current};
   frame.current = nullptr;
   nursery.traits.scope = NurseryTraits::kOwnHalf;
-  if (self.is_marked(TaskMarks::kHoldsLocks | TaskMarks::kInCall))
+  if (self.is_marked(TaskMarks::kHoldsLocks | TaskMarks::kHasContext))
     return await_other(self, nursery, call_and_keep(self, nursery, own, arg, before), ends);
   return end_fork(self, nursery, janus_half_call(arg, own, &frame.frame_sp), before, ends);
 }

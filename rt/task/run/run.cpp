@@ -8,6 +8,7 @@
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/account/locals.h"
 #include "rt/task/locks/keyed_lock.h"
+#include "rt/task/nurseries/cap.h"
 #include "rt/task/nurseries/gate.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/nurseries/join.h"
@@ -196,10 +197,12 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   const bool is_aside = is_put_aside != nullptr && is_put_aside(task);
   if (!is_aside) task.cancel.store(static_cast<std::uint8_t>(cause_of_cancel(task)), std::memory_order_relaxed);
   const bool runs = is_aside || task.has(TaskFlags::kRunCancelled);
-  if (runs)
+  if (runs) {
     begin_grace(worker, task);
-  else
+  } else {
+    if (drop_context != nullptr) drop_context(task);
     task.mark(TaskMarks::kSawCancel);
+  }
   task.frame->details.has_passed_cancel_on = !is_aside;
   return runs;
 }
@@ -214,6 +217,12 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
   resume_slice(worker, *frame.outer_frame->task, frame.details.outer_fuel);
 }
 
+// What the task has beside locks and nurseries. Others may run meanwhile.
+[[gnu::noinline, gnu::cold]] void give_back(Task& task) noexcept {
+  if (end_caps != nullptr && task.is_marked(TaskMarks::kHasContext)) end_caps(task);
+  if (task.is_marked(TaskMarks::kHasGrown)) give_back_growth(current_worker(), task);
+}
+
 // All steps after the return of the task's function, whatever its outcome.
 [[gnu::noinline, gnu::cold]] void finish(Task& task, std::int64_t code, std::uint64_t frame_sp,
                                          bool is_own_slice) noexcept {
@@ -222,7 +231,7 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
   release_held_locks(task);
   if (task.is_marked(TaskMarks::kHoldsLocks) && end_holdings != nullptr) end_holdings(task);
   code = clean_up(task, frame, code);
-  if (task.is_marked(TaskMarks::kHasGrown)) give_back_growth(current_worker(), task);
+  if (task.is_marked(TaskMarks::kHasGrown | TaskMarks::kHasContext)) give_back(task);
   if (!canary_intact(current_worker().stack)) code = ran_over(current_worker(), task, code);
   const TaskEnd end = end_of(task, code);
   if (end.outcome != Outcome::kSuccess) record_end(task, end, Pace::kInParts);
@@ -411,6 +420,7 @@ bool run_only_child(Worker*& worker, Task& self, RunFrame& frame, Nursery& nurse
 // The machine has no stack of the task's class: the task ends without having run.
 void refuse_start(Runnable* fresh) noexcept {
   auto* task = static_cast<Task*>(fresh);
+  if (drop_context != nullptr) drop_context(*task);
   report_panic(*task, "no memory for its stack", nullptr);
   const TaskEnd end = {Outcome::kPanic, kPanicCode, Cause::kNoMemory};
   record_end(*task, end, Pace::kAtOnce);

@@ -10,6 +10,7 @@
 #include "rt/base/order_hooks.h"
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/account/exhaustion.h"
+#include "rt/task/nurseries/cap.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/nurseries/join.h"
 #include "rt/task/nurseries/open.h"
@@ -101,6 +102,7 @@ void charge_pools(Runtime& runtime) noexcept {
 }
 
 void destroy_parts(Runtime& runtime) noexcept {
+  if (destroy_caps != nullptr) destroy_caps(runtime);
   runtime.channels.destroy();
   runtime.nurseries.destroy();
   runtime.tasks.destroy();
@@ -122,6 +124,7 @@ struct Root {
 bool make_root(Runtime& runtime, Worker* worker, TaskFn fn, void* arg, std::uint8_t stack_class, Root& root) noexcept {
   NurseryOptions options;
   options.on_error = ErrorPolicy::kCollect;
+  options.is_of_root = true;
   root.nursery = open_nursery(runtime, nullptr, options).value;
   if (root.nursery == nullptr) return false;
   root.nursery->traits.is_root = true;
@@ -133,6 +136,8 @@ bool make_root(Runtime& runtime, Worker* worker, TaskFn fn, void* arg, std::uint
     destroy_nursery(worker, *root.nursery);
     return false;
   }
+  root.nursery->cap = nullptr;
+  root.nursery->traits.is_confined = runtime.options.confines_all;
   root.join = {nullptr, nullptr, nullptr, -2, false, WaitReason::kTask};
   root.task->waiters = &root.join;
   return true;
@@ -147,6 +152,18 @@ std::int64_t take_result(const Root& root) noexcept {
 
 }  // namespace
 
+namespace {
+
+// Nobody spends from the root account where nothing is implicit. What the root task has not is left for tokens.
+void give_half(Runtime& runtime) noexcept {
+  Amounts& budget = runtime.options.root_budget;
+  for (std::uint64_t& amount : budget.of) amount = kUnlimited;
+  budget[Component::kMemory] = runtime.memory_limit / 2;
+  runtime.options.has_root_budget = true;
+}
+
+}  // namespace
+
 OrError<Runtime*> create_runtime(const RuntimeOptions& options) noexcept {
   std::byte* const pages = platform::map(runtime_bytes());
   if (pages == nullptr) return Failed{kErrorNoMemory};
@@ -155,6 +172,7 @@ OrError<Runtime*> create_runtime(const RuntimeOptions& options) noexcept {
   runtime.slice_ops.store(options.yield_interval, std::memory_order_relaxed);
   const std::uint64_t machine = options.deterministic ? kDeterministicMemory : platform::memory_limit() / 4 * 3;
   runtime.memory_limit = options.memory != 0 ? options.memory : machine;
+  if (options.confines_all && !options.has_root_budget) give_half(runtime);
   runtime.next_id.store(1, std::memory_order_relaxed);
   init_handle_key(runtime);
   if (!init_parts(runtime)) {

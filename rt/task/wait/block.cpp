@@ -107,7 +107,7 @@ using Action = void (*)(Worker& worker, void* task, void* stop);
 
 WaitEnd block(Task& task, WaitReason reason, Publish publish, void* what) noexcept {
   Stop as{reason, publish, what, false};
-  if (task.is_marked(TaskMarks::kInCall) && is_ended_by_deadline(reason)) [[unlikely]]
+  if (task.is_marked(TaskMarks::kHasContext) && is_ended_by_deadline(reason)) [[unlikely]]
     return block_in_call(task, as);
   return block_as(task, as, publish_stop);
 }

@@ -16,14 +16,14 @@ Deadline::Deadline(Task& task, std::uint64_t limit, std::uint64_t now_ns) noexce
       now_ns_(now_ns) {
   JANUS_ASSERT(!has_deadline(task));
   if (limit == platform::kForever) return;
-  task.mark(TaskMarks::kInCall);
+  task.mark(TaskMarks::kHasContext);
   task.frame->details.deadline = this;
 }
 
 void Deadline::end() noexcept {
   if (at == platform::kForever) return;
   task_.frame->details.deadline = nullptr;
-  if (!is_shielded(task_)) task_.marks &= static_cast<std::uint8_t>(~TaskMarks::kInCall);
+  look_at_context(task_);
   if (where_ != nullptr) where_->disarm(*this);
 }
 

@@ -25,9 +25,9 @@ bool is_shield_nearer(const Nursery* nursery, unsigned& steps) noexcept {
 }  // namespace
 
 void enter_shield(Task& task, std::int64_t grace) noexcept {
-  task.mark(TaskMarks::kInCall);
+  task.mark(TaskMarks::kHasContext);
   RunDetails& details = task.frame->details;
-  details.is_shielded = true;
+  details.context |= RunDetails::kInShield;
   if (!task.is_marked(TaskMarks::kSawCancel)) details.own_grace.store(grace, std::memory_order_relaxed);
 }
 

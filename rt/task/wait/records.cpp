@@ -25,7 +25,6 @@ std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept {
 }
 
 [[gnu::cold]] OrError<Account*> open_account(Runtime& runtime, Account* parent, const Amounts& wanted) noexcept {
-  JANUS_ASSERT(runtime.budget_waits.load(std::memory_order_relaxed) != nullptr);
   if (parent->depth() >= kMaxBudgetsAbove) return Failed{with_why(kErrorBudget, Why::kBudgetsTooDeep)};
   Component short_of{};
   Account* account = runtime.accounts.open(parent, wanted, &short_of);

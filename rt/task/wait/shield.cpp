@@ -35,8 +35,8 @@ void end_shield(Task& task) noexcept {
   const bool is_to_end = is_told(task);
   if (is_to_end) (void)learn_of_cancel(task);
   RunFrame& frame = *task.frame;
-  frame.details.is_shielded = false;
-  task.marks &= static_cast<std::uint8_t>(~TaskMarks::kInCall);
+  frame.details.context &= static_cast<std::uint8_t>(~RunDetails::kInShield);
+  look_at_context(task);
   const bool are_cancelled = is_to_end && !is_put_aside(task);
   link_current(frame);
   uncover(task, frame.open, are_cancelled);  // if others run meanwhile, goes on into the published ones

@@ -352,6 +352,26 @@ static int64_t shield_again(void* unused) {
   return 0;
 }
 
+// Each revoke makes all others who carry tokens look again.
+static int64_t derive_and_revoke(void* unused) {
+  (void)unused;
+  const janus_budget none = {0};
+  while (janus_yield_check(1) == 0) {
+    const janus_cap above = janus_cap_derive((janus_cap){0}, 63, none);
+    janus_cap_derive(above, 63, none);
+    janus_cap_revoke(above);
+  }
+  return 0;
+}
+
+static int64_t derive_for_nothing(void* unused) {
+  (void)unused;
+  const janus_budget limit = {.ops = 1};
+  janus_cap cap = {0};
+  while (janus_yield_check(1) == 0) cap = janus_cap_derive(cap, 63, limit);
+  return 0;
+}
+
 static const struct attack {
   const char* name;
   janus_task_fn fn;
@@ -385,6 +405,8 @@ static const struct attack {
     {"openers and cancellers", open_and_cancel, 1},
     {"cancellers of waiting tasks", cancel_who_waits, 1},
     {"shields in a row", shield_again, 0},
+    {"tokens derived and revoked", derive_and_revoke, 1},
+    {"tokens derived until nothing is left", derive_for_nothing, 0},
     {"close on 10,000 waiters", close_on_thousands, 0},
     {"cancel of 10,000 waiters", cancel_thousands, 0},
 };

@@ -212,6 +212,15 @@ static void step_ask(belongings* mine) {
   janus_cap_root(NULL);
 }
 
+static void step_derive(belongings* mine) {
+  (void)mine;
+  const janus_budget limit = {.ops = 1};
+  const janus_cap none = {0};
+  const janus_cap above = janus_cap_derive(none, JANUS_CAP_SPAWN, limit);
+  janus_cap_derive(above, JANUS_CAP_SPAWN, limit);
+  janus_cap_revoke(above);
+}
+
 static void step_recharge(belongings* mine) {
   const janus_budget amount = {.ops = 1};
   janus_nursery_recharge(mine->nursery, amount);
@@ -580,6 +589,7 @@ static const step steps[] = {
      "janus_nursery_state janus_nursery_cancel janus_nursery_close janus_nursery_try_result"},
     {"state and result of what has ended", step_look, "janus_task_state janus_task_result"},
     {"budget_get_current, cap_root", step_ask, "janus_budget_get_current janus_cap_root"},
+    {"cap_derive, cap_revoke", step_derive, "janus_cap_derive janus_cap_revoke"},
     {"nursery_recharge", step_recharge, "janus_nursery_recharge"},
     {"grant64", step_grant64, "janus_budget_grant64"},
     {"budget_recharge", step_budget_recharge, "janus_budget_recharge"},

@@ -18,7 +18,7 @@ extern "C" {
 #define JANUS_PROFILE_DEFAULT 0u    // the environment's, or else service
 #define JANUS_PROFILE_SERVICE 1u    // capabilities and budgets implicit
 #define JANUS_PROFILE_CLUSTER 2u    // as service, with half the yield interval
-#define JANUS_PROFILE_SOVEREIGN 3u  // nothing implicit; not in this release: JANUS_E_UNSUPPORTED
+#define JANUS_PROFILE_SOVEREIGN 3u  // nothing implicit: who has no token has no right
 
 #define JANUS_VICTIM_RANDOM 0u        // from the seeded generator
 #define JANUS_VICTIM_ROUND_ROBIN 1u   // the next after the last one
@@ -36,7 +36,7 @@ typedef struct janus_rt_config {
   uint32_t profile;                    // JANUS_PROFILE_*
   uint32_t yield_interval;             // ops in a slice, up to 1 << 20; default 1024, in cluster 512
   uint32_t stack_size;                 // of tasks, rounded up to 8 KiB * 2^n, at most 1 MiB; default 8 KiB
-  janus_budget root_budget;            // of the root task; all 0: none of its own
+  janus_budget root_budget;            // of the root task; all 0: none of its own, in sovereign half of the memory
   uint64_t memory;                     // root pool, from 1 MiB; default 3/4 of machine or cgroup, deterministic 8 GiB
   uint32_t grace_ms;                   // from SIGTERM or SIGINT to the end by force; default 5,000
   uint32_t victim_strategy;            // JANUS_VICTIM_*
