@@ -140,7 +140,8 @@ int janus_cap_revoke(janus_cap cap) {
   const RuntimeOfCap where(me, cap);
   Cap* const found = where.find(me, cap);
   if (found == nullptr) return JANUS_E_NO_CAP;
-  const bool is_done = is_in_force(*where.get(), *found) && revoke_cap(*where.get(), *found);
+  const bool was_in_force = is_in_force(*where.get(), *found);
+  const bool is_done = revoke_cap(*where.get(), *found) && was_in_force;
   drop_cap(*where.get(), *found);
   return is_done ? 0 : JANUS_E_NO_CAP;
 }

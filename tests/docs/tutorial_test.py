@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tutorial_test.py BUILD PAGE [--write] — follows docs/PAGE (tutorial.md, embedding.md) as a reader would. Saves each
+# tutorial_test.py BUILD PAGE [--write] — follows docs/PAGE (tutorial.md, embedding.md, sovereign.md) as a reader would. Saves each
 # listing under the name in its first line, runs the commands in a shell from top to bottom, and compares what each
 # prints with the page, byte by byte. One difference: `./dev install` installs the build under test instead of building
 # another one. Speaks TAP. --write: puts what the commands print into the page.
@@ -19,7 +19,8 @@ PATIENCE = 120
 # How the first line of a listing names its file, by language.
 NAMES = {'c': r'// ([\w.]+): ', 'rust': r'// ([\w.]+): ', 'python': r'# ([\w.]+): '}
 # The minimum numbers of listings and commands of each page, and the programs that it needs.
-PAGES = {'tutorial.md': (8, 30, []), 'embedding.md': (3, 8, ['pkg-config', 'rustc', 'python3'])}
+PAGES = {'tutorial.md': (8, 30, []), 'embedding.md': (3, 8, ['pkg-config', 'rustc', 'python3']),
+         'sovereign.md': (2, 5, [])}
 # The `dev` script in the clone.
 DEV = '''#!/bin/sh
 if [ "$1" != install ]; then exec {dev} "$@"; fi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/nurseries/cap.cpp — see cap.h. Linked into programs that call janus_cap_root or janus_cap_derive
-// (rt/optional.h).
+// (rt/optional.h). docs/decisions/0340
 #include "rt/task/nurseries/cap.h"
 
 #include <bit>

@@ -40,11 +40,11 @@ struct CapLife {
   bool owns_limit;
   std::uint32_t generation;  // of the record
 
-  // False: somebody has revoked it before.
+  // False: somebody has revoked it before, or is doing so. The epoch grows all the same: he may not have come to that yet.
   [[nodiscard]] bool revoke(Atomic<std::uint64_t>& epoch) noexcept {
-    if (is_revoked.exchange(1, std::memory_order_relaxed) != 0) return false;
+    const bool is_first = is_revoked.exchange(1, std::memory_order_relaxed) == 0;
     epoch.fetch_add(1, std::memory_order_release);  // pairs with is_in_force()
-    return true;
+    return is_first;
   }
 
   // `steps` grows by the tokens that were looked at.
