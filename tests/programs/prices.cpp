@@ -40,7 +40,6 @@ janus_channel* channel;
 janus_mailbox* mailboxes[kCalls];
 janus_supervisor* supervisors[kCalls];
 janus_channel* channels[kCalls];
-janus_cap caps[kCalls];
 void* blocks[kCalls];
 janus_local_key key, keys[kCalls];
 int turn;
@@ -224,8 +223,8 @@ const Price prices[] = {
     {"janus_budget_get_current", [] { janus_budget_get_current(); }},
     {"janus_budget_recharge", [] { janus_budget_recharge({}); }},
     {"janus_cap_root", [] { janus_cap_root(nullptr); }},
-    {"janus_cap_derive", [] { caps[turn] = janus_cap_derive({}, 0, {}); }},
-    {"janus_cap_revoke", [] { janus_cap_revoke(caps[turn]); }},
+    {"janus_cap_derive", [] { janus_cap_derive({}, 0, {}); }},
+    {"janus_cap_revoke", [] { janus_cap_revoke({}); }},
     {"janus_print", [] { janus_print(2, "%s", ""); }},
     {"janus_write", [] { janus_write(2, element, 0); }},
     {"janus_syscall", [] { janus_syscall(39); }},

@@ -49,10 +49,13 @@ std::uint64_t bytes_of(const Runtime& runtime, bool owns_limit) noexcept {
   return sizeof(Cap) + (owns_limit ? runtime.accounts.bytes_of_record() : 0);
 }
 
-// Gives an unused record its token, with one reference. The caller has set the limit.
+// Gives an unused record its token, with one reference. The caller has set the limit, and has found the token above in
+// force, so this one is in force as long as that was found to be.
 void init_cap(const Runtime& runtime, CapTable& table, Cap& cap, Cap* parent, std::uint8_t rights) noexcept {
   cap.life.parent = parent != nullptr ? &parent->life : nullptr;
-  cap.life.clean_epoch.store(CapLife::kNever, std::memory_order_relaxed);
+  const std::uint64_t clean =
+      parent != nullptr ? parent->life.clean_epoch.load(std::memory_order_relaxed) : CapLife::kNever;
+  cap.life.clean_epoch.store(clean, std::memory_order_relaxed);
   cap.life.is_revoked.store(0, std::memory_order_relaxed);
   cap.life.rights = rights;
   cap.life.depth = parent != nullptr ? static_cast<std::uint8_t>(parent->life.depth + 1) : 0;
