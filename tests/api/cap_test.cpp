@@ -613,6 +613,39 @@ TEST(cap, those_of_other_runtimes_are_refused) {
   CHECK_EQ(derive(foreign, kAll).raw, 0u);
 }
 
+// The cage that has paid for it, and whose budget it had a part of, ends while a nursery outside still carries it.
+TEST(cap, one_that_outlives_its_account_gives_nothing) {
+  run_in(with_workers(2), [] {
+    const std::size_t before = janus_budget_get_current().memory;
+    for (int round = 0; round < scaled(100, 5); ++round) {
+      std::atomic<std::uint64_t> given{0};
+      std::atomic<bool> may_end{false};
+      Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, {1000000, 1 << 16, 10, 100, 0});
+      auto body = [&] {
+        given = derive({}, kAll, {0, 0, 0, 50, 0}).raw;
+        CHECK(eventually([&] { return may_end.load(); }));
+      };
+      cage.go(body);
+      CHECK(eventually([&] { return given.load() != 0; }));
+      janus_nursery* const carrier = open_with({given.load()}, {100000, 1 << 16, 10, 1, 0});
+      auto draw = [] { CHECK_EQ(janus_budget_recharge({0, 0, 0, 20, 0}), 0); };
+      CHECK(janus_nursery_spawn_in(carrier, call_closure<decltype(draw)>, &draw, nullptr).raw != 0);
+      std::atomic<bool> has_ended{false};
+      auto waits = [&] {
+        CHECK(eventually([&] { return has_ended.load(); }));
+        CHECK_EQ(janus_budget_recharge({0, 0, 0, 1, 0}), JANUS_E_NO_CAP);
+      };
+      CHECK(janus_nursery_spawn_in(carrier, call_closure<decltype(waits)>, &waits, nullptr).raw != 0);
+      may_end = true;
+      CHECK_EQ(cage.end(), 0);
+      has_ended = true;
+      CHECK(open_with({given.load()}) == nullptr);
+      CHECK_EQ(end(carrier), 0);
+    }
+    CHECK_LE(before - janus_budget_get_current().memory, std::size_t{128} << 10);
+  });
+}
+
 // ---- From outside ---------------------------------------------------------------------------------------------------
 
 // The maker of a runtime gives its tasks tokens, and takes them away.

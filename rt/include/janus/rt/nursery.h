@@ -25,9 +25,9 @@ typedef struct janus_nursery_options {
   uint32_t on_exhaustion;  // JANUS_ON_EXHAUSTION_*
   uint32_t flags;          // JANUS_NURSERY_*
   janus_budget budget;     // taken from the opener's; the rest returns when the nursery is destroyed
-  janus_cap cap;
-  const char* name;      // up to 31 bytes, NULL for none
-  uint64_t deadline_ns;  // when janus_now_ns() is this, the nursery is cancelled (JANUS_CAUSE_DEADLINE); 0: never
+  janus_cap cap;           // confines its tasks to that token; {0}: to that which confines its opener, if one does
+  const char* name;        // up to 31 bytes, NULL for none
+  uint64_t deadline_ns;    // when janus_now_ns() is this, the nursery is cancelled (JANUS_CAUSE_DEADLINE); 0: never
   // Read if `size` is sizeof:
   uint32_t max_running;  // children beyond it wait unstarted, in the order of their spawns; 0: no bound
   uint32_t reserved;     // 0
@@ -48,9 +48,9 @@ typedef struct janus_spawn_options {
   uint32_t priority;    // JANUS_PRIORITY_NORMAL; others are for a later version (JANUS_E_UNSUPPORTED)
   size_t stack_size;    // rounded up to 8 KiB * 2^n, at most 64 MiB; 0: the runtime's default; it may grow
   janus_budget budget;  // taken from the nursery's; the rest returns when the task ends
-  janus_cap cap;
-  const char* name;  // up to 31 bytes, NULL for none
-  uint64_t flags;    // JANUS_SPAWN_*
+  janus_cap cap;        // confines the task to that token; {0}: to that which the nursery carries, if it does
+  const char* name;     // up to 31 bytes, NULL for none
+  uint64_t flags;       // JANUS_SPAWN_*
 } janus_spawn_options;
 
 #define JANUS_NURSERY_OPEN 0
@@ -67,7 +67,7 @@ extern "C" {
 // options: defaults [any].
 janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* options);
 // Spawns fn(arg). The owner and every task below it may, as may threads. A calling task pays 1 op, the nursery's budget
-// 1 spawn_count. NULL options: defaults [any].
+// 1 spawn_count. Needs JANUS_CAP_SPAWN where a token confines the nursery or the caller. NULL options: defaults [any].
 janus_task janus_nursery_spawn_in(janus_nursery* nursery, janus_task_fn fn, void* arg,
                                   const janus_spawn_options* options);
 // Closes the nursery to further spawns. May be called again [any].
