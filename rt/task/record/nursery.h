@@ -45,10 +45,10 @@ struct NurseryTraits {
   bool owns_account : 1 = false;
   bool reclaims_blocks : 1 = false;  // with an account of its own: blocks that are charged to it at the end are freed
   bool is_gated : 1 = false;
+  bool was_given_cap : 1 = false;  // who opened it presented its `cap`
   bool is_linked = false;  // in a list of its owner's frame; else only in the owner's chain of current nurseries
   bool is_published : 1 = false;
-  bool was_given_cap : 1 = false;  // who opened it presented its `cap`
-  bool is_root : 1 = false;        // of janus_rt_run, or main's
+  bool is_root : 1 = false;  // of janus_rt_run, or main's
   bool has_deadline : 1 = false;
   // 0, or kScoped: only the call that belongs to its opening ends it, as janus_nursery_await_all. By the owner: of
   // janus_fork_join, while the caller's own half runs, kOwnHalf.

@@ -71,6 +71,7 @@ static int64_t try_everything(void* unused) {
   }
   CHECK_EQ(janus_fork_join(try_alone, NULL, try_alone, NULL, results), 0);
   CHECK_EQ(janus_shield(try_alone, NULL), 0);
+  janus_park(1000);  // a call with a deadline
   janus_nursery_create();
   for (int i = 0; i < 100; ++i) CHECK_EQ(janus_nursery_spawn(try_alone, NULL), 0);
   CHECK_EQ(janus_nursery_await_all(), 0);
@@ -126,7 +127,8 @@ int main(void) {
   const janus_nursery_options of_all = {.cap = all};
   beside = janus_nursery_open(NULL, &of_all);
   for (int i = 0; i < 6; ++i) {
-    const janus_budget budget = i % 2 ? roomy() : none;
+    janus_budget budget = i % 2 ? roomy() : none;
+    if (i % 2) budget.syscalls = 1000;
     given = janus_cap_derive(all, kMine, none);
     CHECK_EQ(run_confined(given, try_everything, budget, NULL), 0);
     __atomic_store_n(&is_revoked, 0, __ATOMIC_SEQ_CST);

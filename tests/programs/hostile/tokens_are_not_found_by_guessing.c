@@ -37,7 +37,8 @@ static int64_t guess(void* unused) {
   const long long paid = (long long)before - janus_budget_get_current().ops;
   CHECK_THAT(paid, paid > 32LL * 64 * 4);  // the bits of the secret, and four calls each
   for (uint64_t i = 1; i < 20; ++i) expect_refused(own.raw + i);
-  for (uint64_t i = 0; i < 70; ++i) expect_refused(own.raw >> 32 << 32 | i);
+  for (uint64_t i = 0; i < 70; ++i)
+    if ((own.raw >> 32 << 32 | i) != own.raw) expect_refused(own.raw >> 32 << 32 | i);
   expect_refused(revoked.raw);
   expect_refused(of_a_cage.raw);
   expect_refused(of_main.raw ^ own.raw);
