@@ -35,11 +35,13 @@ namespace janus {
 [[nodiscard, gnu::always_inline]] inline arch::UserSwap swap_word(std::uint64_t* at, std::uint64_t& expected,
                                                                   std::uint64_t desired) noexcept {
 #ifdef JANUS_THREADS_ARE_WATCHED
+  std::uint64_t bits;
+  if (!arch::load_user(at, bits)) return arch::UserSwap::kFaulted;  // it would fault itself
   __tsan_release(at);
 #endif
   const arch::UserSwap result = arch::swap_user(at, expected, desired);
 #ifdef JANUS_THREADS_ARE_WATCHED
-  __tsan_acquire(at);
+  if (result != arch::UserSwap::kFaulted) __tsan_acquire(at);
 #endif
   return result;
 }
