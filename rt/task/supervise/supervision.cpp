@@ -44,23 +44,24 @@ Moment moment_of(Runtime& runtime) noexcept {
   return now;
 }
 
-// News for the runner, or the end of a child.
+// News for the runner, or the end of a child. Others may look when the supervisor has ended already, so both are in the
+// nursery, whose record stays one.
 struct AwaitedNews : AwaitedUnlocked {
-  Supervisor& supervisor;
+  Nursery& nursery;
   const bool ends_by_cancel;
 
-  AwaitedNews(Supervisor& of, bool ends) noexcept : supervisor(of), ends_by_cancel(ends) {}
+  AwaitedNews(Nursery& of, bool ends) noexcept : nursery(of), ends_by_cancel(ends) {}
   static constexpr WaitReason reason() noexcept { return WaitReason::kChildren; }
-  static bool are_there(const Supervisor& supervisor) noexcept {
-    return supervisor.news.load(std::memory_order_seq_cst) ||
-           supervisor.nursery->untold.load(std::memory_order_relaxed) != nullptr;
+  static bool are_there(Nursery& nursery) noexcept {
+    return std::atomic_ref(nursery.news).load(std::memory_order_seq_cst) != 0 ||
+           nursery.untold.load(std::memory_order_relaxed) != nullptr;
   }
-  bool is_over() const noexcept { return are_there(supervisor); }
+  bool is_over() const noexcept { return are_there(nursery); }
   bool heeds_shield() const noexcept { return !ends_by_cancel; }
-  void* key() const noexcept { return &supervisor; }
-  static void publish(Task& task, void* supervisor) noexcept {
+  void* key() const noexcept { return &nursery; }
+  static void publish(Task& task, void* nursery) noexcept {
     arch::full_fence();  // the partners are count_out() and tell_runner()
-    if (are_there(*static_cast<Supervisor*>(supervisor))) (void)wake(&current_worker(), task, reason());
+    if (are_there(*static_cast<Nursery*>(nursery))) (void)wake(&current_worker(), task, reason());
   }
 };
 
@@ -75,6 +76,7 @@ class Supervision {
   [[nodiscard]] ChannelHold hold() noexcept { return {&current_worker(), record_}; }
   [[nodiscard]] Supervisor& its() noexcept { return Supervisor::of(record_); }
   [[nodiscard]] Runtime& runtime() noexcept { return *record_.runtime; }
+  void forget_news() noexcept { std::atomic_ref(nursery_->news).store(0, std::memory_order_seq_cst); }
 
   [[nodiscard]] int begin() noexcept;
   [[nodiscard]] EndOfRun go_on() noexcept;
@@ -133,7 +135,7 @@ bool Supervision::is_grace_short() noexcept {
 
 WaitEnd Supervision::wait_until(std::uint64_t at_ns, bool ends_by_cancel) noexcept {
   const Deadline deadline(self_, at_ns);
-  AwaitedNews news(its(), ends_by_cancel && !is_shielded_ && !is_put_aside(self_));
+  AwaitedNews news(*nursery_, ends_by_cancel && !is_shielded_ && !is_put_aside(self_));
   return wait_for_any(self_, *nursery_, news);
 }
 
@@ -192,7 +194,7 @@ bool Supervision::stop(std::uint64_t id) noexcept {
   }
   stop_task(runtime(), handle);
   for (;;) {
-    its().news.store(false, std::memory_order_seq_cst);
+    forget_news();
     note_ends();
     {
       const ChannelHold held = hold();
@@ -363,7 +365,7 @@ int Supervision::start(Child& child) noexcept {
 int Supervision::wait_for_ready(std::uint64_t id, std::uint64_t ready_ns) noexcept {
   const std::uint64_t until_ns = time_after(ready_ns);
   for (;;) {
-    its().news.store(false, std::memory_order_seq_cst);
+    forget_news();
     note_ends();
     {
       const ChannelHold held = hold();
@@ -386,7 +388,7 @@ int Supervision::wait_for_ready(std::uint64_t id, std::uint64_t ready_ns) noexce
 
 EndOfRun Supervision::go_on() noexcept {
   for (;; let_others_run(self_)) {
-    its().news.store(false, std::memory_order_seq_cst);
+    forget_news();
     if (is_told_to_end()) return {kCancelledCode, 0};
     {
       const ChannelHold held = hold();
@@ -431,7 +433,10 @@ int Supervision::begin() noexcept {
     leave();
     return opened.error;
   }
-  supervisor.nursery = nursery_ = opened.value;
+  nursery_ = opened.value;
+  forget_news();
+  const ChannelHold held = hold();
+  supervisor.nursery = nursery_;
   return 0;
 }
 
@@ -471,6 +476,10 @@ EndOfRun Supervision::run() noexcept {
   note_ends();
   (void)report_of(*nursery_);  // its failures were acted upon
   forget_run();
+  {
+    const ChannelHold held = hold();
+    its().nursery = nullptr;  // whose record may serve another one
+  }
   destroy_nursery(&current_worker(), *nursery_);
   leave();
   return end;

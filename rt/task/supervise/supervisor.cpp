@@ -28,7 +28,8 @@ bool is_open(Channel& record, std::uint32_t secret) noexcept {
 // The runner may be in any other wait by now, and looks again there; or have ended: then so does a task that has its record.
 void tell_runner(Channel& record) noexcept {
   Supervisor& supervisor = Supervisor::of(record);
-  supervisor.news.store(true, std::memory_order_seq_cst);
+  if (supervisor.nursery == nullptr) return;  // it looks at everything when it begins
+  std::atomic_ref(supervisor.nursery->news).store(1, std::memory_order_seq_cst);
   if (supervisor.runner != nullptr) (void)wake(worker_of(*record.runtime), *supervisor.runner, WaitReason::kChildren);
 }
 

@@ -5,7 +5,7 @@
 //
 // INVARIANT runner-decides: only the task that runs the supervisor starts and stops children, and takes note of their
 // ends; others add a child, or take out one that has no task, and mark what has one. All of it under the lock, which
-// nobody holds while he waits or calls users' functions. Who has changed something for the runner to see sets `news`, and
+// nobody holds while he waits or calls users' functions. Who has changed something for the runner to see sets Nursery::news, and
 // then wakes it, if it waits; the runner clears `news` before it looks. So no change waits for the next one.
 #pragma once
 
@@ -78,7 +78,6 @@ struct Supervisor {
   bool is_closed = false;
   Task* runner = nullptr;      // nullptr: it does not run
   Nursery* nursery = nullptr;  // of the children's tasks, while it runs
-  std::atomic<bool> news{false};
 
   List<Child> to_start;                    // in this order, at once
   List<Child> dead;                        // whose end is to be acted upon, in the order of their ends
