@@ -98,13 +98,14 @@ OrError<Nursery*> open_with(Runtime& runtime, const Caller& me, NurseryOptions& 
 }
 
 OrError<Task*> spawn_with(const Caller& me, Nursery& nursery, TaskFn fn, void* arg, SpawnOptions& asked,
-                          janus_cap cap) noexcept {
+                          const Amounts* budget, janus_cap cap) noexcept {
   Presented presented(*nursery.runtime);
   if (const int error = presented.find(me, cap)) return Failed{error};
   Confinement its;
-  if (me.task != nullptr && !may_spawn_into(*me.task, nursery, its, asked.within))
+  SpawnExtras extras{budget, presented.get(), nullptr};
+  if (me.task != nullptr && !may_spawn_into(*me.task, nursery, its, extras.within))
     return Failed{with_why(JANUS_E_NO_CAP, Why::kRight)};
-  asked.cap = presented.get();
+  if (budget != nullptr || extras.cap != nullptr || extras.within != nullptr) asked.extras = &extras;
   const OrError<Task*> task = spawn<Path::kGeneral>(worker_in(*nursery.runtime, me), nursery, fn, arg, asked);
   if (task) (void)presented.pass_on();
   return task;
@@ -170,21 +171,22 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
   OrError<Task*> task = Failed{error};
   if (error == 0) {
     SpawnOptions asked{nursery->runtime->options.stack_class, TaskFlags::kExposed | TaskFlags::kKept, nullptr, nullptr};
-    Amounts budget;
+    Amounts amounts;
+    const Amounts* budget = nullptr;
     char name[kNameBytes];
     if (options != nullptr) {
       if (given.stack_size != 0) asked.stack_class = static_cast<std::uint8_t>(stack_class_for(given.stack_size));
       if ((given.flags & JANUS_SPAWN_DETACHED) != 0) asked.flags = TaskFlags::kExposed;
       if ((given.flags & JANUS_SPAWN_RUN_CANCELLED) != 0) asked.flags |= TaskFlags::kRunCancelled;
-      budget = amounts_of(given.budget);
+      amounts = amounts_of(given.budget);
       if (is_given(given.budget)) {
         let_wait_for_budgets(*nursery->runtime);
-        asked.budget = &budget;
+        budget = &amounts;
       }
       asked.name = read_name(given.name, name);
     }
     if (me.task != nullptr && asked.stack_class > kLargestCachedClass) take_fuel_unchecked(*me.worker, price::kMapping);
-    task = spawn_with(me, *nursery, fn, arg, asked, options != nullptr ? given.cap : janus_cap{0});
+    task = spawn_with(me, *nursery, fn, arg, asked, budget, options != nullptr ? given.cap : janus_cap{0});
   }
   if (!task) {
     if (me.worker != nullptr) me.worker->counters.spawns_failed.add();

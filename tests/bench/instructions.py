@@ -36,6 +36,8 @@ OPERATIONS = {
     "caged_recv": "as recv, by a task in a cage",
     "caged_alloc": "as alloc, by a task in a cage",
     "caged_realloc": "as realloc, by a task in a cage",
+    "caged_spawn": "as spawn, by a task in a cage",
+    "confined_spawn": "as spawn, by a task in a cage that a token confines",
     "push": "the deque's push",
     "pop": "its pop",
     "steal": "its steal, without the heavy fence itself",

@@ -198,12 +198,21 @@ constexpr NurseryTraits kForkTraits = [] {
   return traits;
 }();
 
+// Whether a nursery that the task opens may have to be confined or kept in a shield, or is in a cage. In no cage who is confined
+// has the mark, too.
+bool is_special_opener(const Task& owner) noexcept {
+  return owner.is_caged() || owner.is_marked(TaskMarks::kHasContext);
+}
+
 // Opens a nursery of the running task, as its current one or for a fork. Fast path: is_ready_to_open() holds.
 template <Path kPath, bool kIsFork>
 [[gnu::always_inline]] inline OrError<Nursery*> open_scoped(Worker& worker, Task& owner) noexcept {
   constexpr bool kIsFast = kPath == Path::kFast;
   Runtime& runtime = runtime_of(worker);
-  const Confinement to = kIsFast ? Confinement{} : inherited_from(runtime, &owner);
+  const bool is_special = !kIsFast && is_special_opener(owner);
+  Confinement to{};
+  if (is_special) [[unlikely]]
+    to = inherited_from(runtime, &owner);
   if (!kIsFast && !pay_for_record(runtime, owner.account, sizeof(Nursery))) {
     give_back(runtime, to);
     return Failed{with_why(kErrorBudget, Why::kMemory)};
@@ -218,7 +227,7 @@ template <Path kPath, bool kIsFork>
   Nursery* const nursery = taken.value;
   NurseryTraits traits = kIsFork ? kForkTraits : NurseryTraits{};
   traits.scope = NurseryTraits::kScoped;
-  traits.draws = traits.has_leftovers = !kIsFast && owner.is_caged();
+  traits.draws = traits.has_leftovers = is_special && owner.is_caged();
   if (!kIsFast && to.is_confined) confine(traits, *nursery, to);
   const std::uint32_t alive = init_nursery(*nursery, owner.account, traits);
   RunFrame& frame = *owner.frame;
@@ -228,7 +237,8 @@ template <Path kPath, bool kIsFork>
     nursery->previous_current = frame.current;
     frame.current = nursery;
   }
-  if constexpr (!kIsFast) keep_in_shield(*nursery, owner);
+  if (is_special) [[unlikely]]
+    keep_in_shield(*nursery, owner);
   attach_to_owner(*nursery, worker, owner, alive);
   if constexpr (!kIsFast) pass_cancel_on(nursery, worker, owner);
   return nursery;

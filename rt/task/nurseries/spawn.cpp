@@ -67,10 +67,31 @@ std::uint64_t count_spawned_anywhere(Runtime& runtime, Worker* worker) noexcept 
   return count_spawned(*worker, spawned);
 }
 
-// Whether the task has to know by itself what it is confined to. In a cage it asks its nursery, if it has no token of its
-// own: there no fast path opens a nursery.
-bool needs_context(const Nursery& nursery, const Task& task, const Cap* own) noexcept {
-  return own != nullptr || (nursery.traits.is_confined && nursery.cap != nullptr && !task.is_caged());
+// Beside TaskFlags: the task has to know by itself what it is confined to. In a cage it asks its nursery, if it has no token
+// of its own: there no fast path opens a nursery.
+constexpr unsigned kNeedsContext = 256;
+
+struct Paid {
+  Account* account;  // the child's; nullptr: refused
+  int answer;        // its further flags; or the error
+};
+
+// What a spawn in a confined nursery, in a cage, or with extras needs first.
+[[gnu::noinline, gnu::cold]] Paid ask_and_pay(Nursery& nursery, const SpawnOptions& options) noexcept {
+  static constexpr SpawnExtras kNone{};
+  const SpawnExtras& extras = options.extras != nullptr ? *options.extras : kNone;
+  const NurseryTraits traits = nursery.traits;
+  unsigned flags = extras.cap != nullptr ? kNeedsContext : 0;
+  if (traits.is_confined) {
+    const bool may = extras.within == nullptr && does_give_at_once(*nursery.runtime, nursery.cap, Right::kSpawn);
+    if (!may && !may_have_child(nursery, extras.within, extras.cap))
+      return {nullptr, with_why(kErrorNoCap, Why::kRight)};
+    if (!traits.draws && nursery.cap != nullptr) flags = kNeedsContext;
+  }
+  if (!traits.draws && extras.budget == nullptr) return {nursery.account, static_cast<int>(flags)};
+  flags |= TaskFlags::kDraws | (extras.budget != nullptr ? TaskFlags::kOwnAccount : 0u);
+  const OrError<Account*> payer = pay_for_spawn(nursery, options.stack_class, extras.budget);
+  return {payer.value, payer ? static_cast<int>(flags) : payer.error};
 }
 
 // The error for a spawn into a nursery that takes no more spawns.
@@ -106,21 +127,15 @@ OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, con
     return Failed{why_closed(nursery)};
   }
   Account* account = nursery.account;
-  std::uint8_t flags = options.flags;
-  if (!kIsFast && (nursery.traits.draws || nursery.traits.is_confined || options.budget != nullptr)) [[unlikely]] {
-    const bool may = !nursery.traits.is_confined || may_have_child(nursery, options.within, options.cap);
-    const bool pays = nursery.traits.draws || options.budget != nullptr;
-    OrError<Account*> payer = account;
-    if (!may)
-      payer = Failed{with_why(kErrorNoCap, Why::kRight)};
-    else if (pays)
-      payer = pay_for_spawn(nursery, options.stack_class, options.budget);
-    if (!payer) {
+  unsigned flags = options.flags;
+  if (!kIsFast && (nursery.traits.draws || nursery.traits.is_confined || options.extras != nullptr)) [[unlikely]] {
+    const Paid paid = ask_and_pay(nursery, options);
+    if (paid.account == nullptr) {
       count_child_out(worker, nursery);
-      return Failed{payer.error};
+      return Failed{paid.answer};
     }
-    account = payer.value;
-    if (pays) flags |= TaskFlags::kDraws | (options.budget != nullptr ? TaskFlags::kOwnAccount : 0);
+    account = paid.account;
+    flags |= static_cast<unsigned>(paid.answer);
   }
   const OrError<void*> record =
       kIsFast ? Slab::take_hot(worker->tasks) : take_record(runtime, worker, (flags & TaskFlags::kDraws) != 0);
@@ -130,18 +145,19 @@ OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, con
     return Failed{record.error};
   }
   auto* const task = static_cast<Task*>(record.value);
-  init_task(*task, nursery, account, fn, arg, options.stack_class, flags);
+  init_task(*task, nursery, account, fn, arg, options.stack_class, static_cast<std::uint8_t>(flags));
   // Atomic: others may still read the record as that of the task that it served before (rt/task/record/awaits.h).
   std::atomic_ref(task->id).store(kIsFast ? count_spawned(*worker, spawned) : count_spawned_anywhere(runtime, worker),
                                   std::memory_order_relaxed);
   if constexpr (kIsFast) return task;
-  if ((flags & TaskFlags::kDraws) != 0)
-    task->group = account->index();  // a cage is one group, and the tasks of the root another
+  if ((flags & (TaskFlags::kDraws | kNeedsContext)) != 0) [[unlikely]] {
+    // A cage is one group, and the tasks of the root another.
+    if ((flags & TaskFlags::kDraws) != 0) task->group = account->index();
+    if ((flags & kNeedsContext) != 0) give_context(*task, options.extras != nullptr ? options.extras->cap : nullptr);
+  }
   JANUS_ASSERT(task->is_caged() == (account != runtime.root_account));
   if (options.name != nullptr) [[unlikely]]
     name_at_birth(worker, *task, options.name);
-  if (needs_context(nursery, *task, options.cap)) [[unlikely]]
-    give_context(*task, options.cap);
   if (flags != 0) task->state.store(TaskState::kCreated, std::memory_order_relaxed);
   if (worker != nullptr) runtime.scheduler.trace_event(*worker, Event::kSpawn, task);
   return task;

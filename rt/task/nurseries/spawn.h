@@ -9,13 +9,18 @@
 
 namespace janus {
 
+// What only some spawns ask for.
+struct SpawnExtras {
+  const Amounts* budget = nullptr;
+  Cap* cap = nullptr;                   // the child's own; a reference, which it takes over if the spawn succeeds
+  const Confinement* within = nullptr;  // of may_spawn_into()
+};
+
 struct SpawnOptions {
   std::uint8_t stack_class;
   std::uint8_t flags;  // TaskFlags
-  const Amounts* budget = nullptr;
+  const SpawnExtras* extras = nullptr;
   const char* name = nullptr;
-  Cap* cap = nullptr;                   // the child's own; a reference, which it takes over if the spawn succeeds
-  const Confinement* within = nullptr;  // of may_spawn_into()
 };
 
 // Makes a task and counts it in its nursery; launch() queues it. If it fails, the nursery is unchanged. `worker`

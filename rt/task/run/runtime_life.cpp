@@ -128,8 +128,9 @@ bool make_root(Runtime& runtime, Worker* worker, TaskFn fn, void* arg, std::uint
   root.nursery = open_nursery(runtime, nullptr, options).value;
   if (root.nursery == nullptr) return false;
   root.nursery->traits.is_root = true;
+  const SpawnExtras extras{&runtime.options.root_budget, nullptr, nullptr};
   const SpawnOptions spawning{stack_class, TaskFlags::kExposed | TaskFlags::kKept,
-                              runtime.options.has_root_budget ? &runtime.options.root_budget : nullptr, nullptr};
+                              runtime.options.has_root_budget ? &extras : nullptr, nullptr};
   root.task = spawn<Path::kGeneral>(worker, *root.nursery, fn, arg, spawning).value;
   if (root.task == nullptr) {
     close_nursery(worker, *root.nursery);

@@ -338,9 +338,9 @@ int Supervision::start(Child& child) noexcept {
   // What its starts cost is owed, as the runner is not charged at a check.
   const bool is_dry = runtime().accounts.left(nursery_->account, Component::kOps) == 0 ||
                       runtime().accounts.left(self_.account, Component::kOps) == 0;
+  const SpawnExtras extras{.budget = child.spec.has_budget ? &child.spec.budget : nullptr};
   SpawnOptions asked{runtime().options.stack_class, TaskFlags::kExposed | TaskFlags::kKept,
-                     child.spec.has_budget ? &child.spec.budget : nullptr,
-                     child.spec.name[0] != 0 ? child.spec.name : nullptr};
+                     child.spec.has_budget ? &extras : nullptr, child.spec.name[0] != 0 ? child.spec.name : nullptr};
   take_fuel_unchecked(current_worker(), price::kCall + price::kCancel);  // of its stop, too
   order_hooks::acquire(&record_);  // what was done before it was added, or another was ready
   OrError<Task*> spawned = Failed{with_why(kErrorBudget, Why::kOps)};

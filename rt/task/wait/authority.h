@@ -13,6 +13,7 @@
 #include "rt/budget/accounts.h"
 #include "rt/task/record/cap.h"
 #include "rt/task/record/nursery.h"
+#include "rt/task/record/runtime.h"
 #include "rt/task/record/task.h"
 #include "rt/task/wait/ancestry.h"
 
@@ -45,6 +46,11 @@ struct Confinement {
 // Whether the token gives the right; nullptr gives none.
 [[nodiscard]] inline bool does_give(const Runtime& runtime, Cap* cap, Right right) noexcept {
   return cap != nullptr && (cap->life.rights & static_cast<std::uint8_t>(right)) != 0 && is_in_force(runtime, *cap);
+}
+// As does_give(), by comparisons alone. False also if only a walk can tell.
+[[nodiscard]] inline bool does_give_at_once(const Runtime& runtime, const Cap* cap, Right right) noexcept {
+  return cap != nullptr && (cap->life.rights & static_cast<std::uint8_t>(right)) != 0 &&
+         cap->life.clean_epoch.load(std::memory_order_relaxed) == runtime.revoke_epoch.load(std::memory_order_acquire);
 }
 // Whether no token keeps the running task from it.
 [[nodiscard]] bool is_permitted(const Task& self, Right right) noexcept;

@@ -258,7 +258,8 @@ static void count_realloc(long count) {
 typedef struct {
   const char* name;
   void (*run)(long count);
-  int is_caged;  // counted in a task of a nursery that has a finite budget
+  int is_caged;     // counted in a task of a nursery that has a finite budget
+  int is_confined;  // and, in that case, carries a token
 } operation;
 
 static const operation kOperations[] = {
@@ -286,6 +287,8 @@ static const operation kOperations[] = {
     {"caged_recv", count_recv, 1},
     {"caged_alloc", count_alloc, 1},
     {"caged_realloc", count_realloc, 1},
+    {"caged_spawn", count_spawn, 1},
+    {"confined_spawn", count_spawn, 1, 1},
 };
 
 static struct {
@@ -299,9 +302,13 @@ static int64_t run_chosen(void* arg) {
   janus_exit(0);
 }
 
-static void run_in_cage(void) {
+static void run_in_cage(int is_confined) {
+  const janus_budget no_limit = {0};
+  janus_cap above = janus_cap_root(NULL);
+  for (int i = 0; i < 4; ++i) above = janus_cap_derive(above, 63, no_limit);
+  const janus_cap cap = {is_confined ? above.raw : 0};
   const janus_nursery_options options = {
-      .budget = {.ops = 1000000000, .memory = 64 << 20, .spawn_count = 10000, .channel_ops = 60000}};
+      .cap = cap, .budget = {.ops = 1000000000, .memory = 64 << 20, .spawn_count = 10000, .channel_ops = 60000}};
   janus_nursery* const cage = janus_nursery_open(NULL, &options);
   EXPECT(cage != NULL && janus_nursery_spawn_in(cage, run_chosen, NULL, NULL).raw != 0);
   (void)janus_nursery_await(cage, NULL);
@@ -314,7 +321,7 @@ int main(int argc, char** argv) {
     if (strcmp(argv[1], kOperations[i].name) != 0) continue;
     chosen.which = &kOperations[i];
     chosen.count = count;
-    if (kOperations[i].is_caged) run_in_cage();
+    if (kOperations[i].is_caged) run_in_cage(kOperations[i].is_confined);
     run_chosen(NULL);
   }
   janus_print(2, "usage: count OPERATION COUNT\n");
