@@ -65,6 +65,10 @@
 //   janus::find_cap                           the same
 //   janus::give_context                       the same
 //   janus::destroy_caps                       the same
+// PART   rt/task/wait/confinement.cpp         -                      janus::is_cap_in_force
+//   janus::is_in_force                        there are no tokens: who is confined has no right
+//   janus::may_have_child                     the same
+//   janus::was_given_cap_in_cage              the same
 // PART   rt/task/sync/sync_queue.cpp          -                      janus::make_holder_bits
 //   janus::end_holdings                       no task has locked anything of janus/sync.h
 // PART   rt/task/supervise/supervisor.cpp     -                      janus::open_supervisor

@@ -73,7 +73,7 @@ OrError<Cap*> derive(const Caller& me, const RuntimeOfCap& where, janus_cap cap,
   if (source.above == nullptr) return Failed{kNoSuchCap};
   Runtime& runtime = *where.get();
   OrError<Cap*> derived = Failed{kNoSuchCap};
-  if (is_in_force(runtime, *source.above)) {
+  if (is_cap_in_force(runtime, *source.above)) {
     const Amounts amounts = amounts_of(limit);
     if (is_given(limit)) let_wait_for_budgets(runtime);
     derived = derive_cap(runtime, me.task, *source.above, static_cast<std::uint8_t>(rights & source.rights),
@@ -140,7 +140,7 @@ int janus_cap_revoke(janus_cap cap) {
   const RuntimeOfCap where(me, cap);
   Cap* const found = where.find(me, cap);
   if (found == nullptr) return JANUS_E_NO_CAP;
-  const bool was_in_force = is_in_force(*where.get(), *found);
+  const bool was_in_force = is_cap_in_force(*where.get(), *found);
   const bool is_done = revoke_cap(*where.get(), *found) && was_in_force;
   drop_cap(*where.get(), *found);
   return is_done ? 0 : JANUS_E_NO_CAP;

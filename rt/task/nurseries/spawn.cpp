@@ -84,7 +84,7 @@ struct Paid {
   unsigned flags = extras.cap != nullptr ? kNeedsContext : 0;
   if (traits.is_confined) {
     const bool may = extras.within == nullptr && does_give_at_once(*nursery.runtime, nursery.cap, Right::kSpawn);
-    if (!may && !may_have_child(nursery, extras.within, extras.cap))
+    if (!may && !(may_have_child != nullptr && may_have_child(nursery, extras.within, extras.cap)))
       return {nullptr, with_why(kErrorNoCap, Why::kRight)};
     if (!traits.draws && nursery.cap != nullptr) flags = kNeedsContext;
   }
@@ -128,7 +128,7 @@ OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, con
   }
   Account* account = nursery.account;
   unsigned flags = options.flags;
-  if (!kIsFast && (nursery.traits.draws || nursery.traits.is_confined || options.extras != nullptr)) [[unlikely]] {
+  if (!kIsFast && (nursery.traits.asks_spawns() || options.extras != nullptr)) [[unlikely]] {
     const Paid paid = ask_and_pay(nursery, options);
     if (paid.account == nullptr) {
       count_child_out(worker, nursery);

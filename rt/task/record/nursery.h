@@ -36,6 +36,12 @@ enum class ExhaustionPolicy : std::uint8_t { kSuspend, kFail, kDeny };
 struct NurseryTraits {
   static constexpr std::uint8_t kScoped = 1, kOwnHalf = 2;
   bool is_of_own_half() const noexcept { return scope == kOwnHalf; }
+  // draws || is_confined, which are the lowest bits of the first byte: one test.
+  bool asks_spawns() const noexcept {
+    std::uint8_t first;
+    __builtin_memcpy(&first, this, sizeof first);
+    return (first & 3) != 0;
+  }
 
   bool draws : 1 = false;        // `account` is not the root's: every spawn is charged
   bool is_confined : 1 = false;  // its tasks have the rights of its `cap`, and no others

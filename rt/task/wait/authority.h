@@ -11,6 +11,7 @@
 
 #include "rt/base/errors.h"
 #include "rt/budget/accounts.h"
+#include "rt/optional.h"
 #include "rt/task/record/cap.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/record/runtime.h"
@@ -42,7 +43,9 @@ struct Confinement {
 }
 
 // Whether the token, of which the caller has a reference, is in force. If the caller is a task, it pays for the walk.
-[[nodiscard]] bool is_in_force(const Runtime& runtime, Cap& cap) noexcept;
+[[nodiscard, JANUS_OPTIONAL]] bool is_in_force(const Runtime& runtime, Cap& cap) noexcept;
+// The same. Not a weak symbol, so that who makes tokens is linked with what is asked of them.
+[[nodiscard]] bool is_cap_in_force(const Runtime& runtime, Cap& cap) noexcept;
 // Whether the token gives the right; nullptr gives none.
 [[nodiscard]] inline bool does_give(const Runtime& runtime, Cap* cap, Right right) noexcept {
   return cap != nullptr && (cap->life.rights & static_cast<std::uint8_t>(right)) != 0 && is_in_force(runtime, *cap);
@@ -56,6 +59,8 @@ struct Confinement {
 [[nodiscard]] bool is_permitted(const Task& self, Right right) noexcept;
 // As is_permitted(), for kRightsOutsideCages.
 [[nodiscard]] bool is_permitted_in_cage(const Task& self, Right right) noexcept;
+// Whether a token was presented in the cage of the running task, or at its wall, or if there is no cage around it.
+[[nodiscard, JANUS_OPTIONAL]] bool was_given_cap_in_cage(const Task& self) noexcept;
 // The rights that a task which no token confines has implicitly.
 [[nodiscard]] std::uint8_t implicit_rights_of(const Task& self) noexcept;
 
@@ -73,8 +78,9 @@ struct Confinement {
   within = its.is_confined && !does_own(&self, nursery) ? &its : nullptr;
   return within == nullptr || nursery.traits.is_confined;
 }
-// Whether the nursery, which is confined and cannot end now, may get a child that is spawned with the token `own`.
-[[nodiscard]] bool may_have_child(const Nursery& nursery, const Confinement* within, Cap* own) noexcept;
+// Whether the nursery, which is confined and cannot end now, may get a child that is spawned with the token `own`. Not if
+// both tokens are nullptr.
+[[nodiscard, JANUS_OPTIONAL]] bool may_have_child(const Nursery& nursery, const Confinement* within, Cap* own) noexcept;
 
 // Whether the running task may have the result of `task`, which is of its runtime, and release its handle.
 [[nodiscard]] inline bool may_have_result(const Task& self, const Task& task) noexcept {
