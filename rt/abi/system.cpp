@@ -43,10 +43,7 @@ bool write_random(const Caller& me, std::uint8_t* out, std::size_t count) noexce
 
 // For a call of the kernel: asks for the right, and charges one of `syscalls`.
 int pay_for_call(Caller& me) noexcept {
-  if (!is_permitted(*me.task, Right::kSyscall)) {
-    set_error(me, with_why(JANUS_E_NO_CAP, Why::kRight));
-    return JANUS_E_NO_CAP;
-  }
+  if (!is_permitted(*me.task, Right::kSyscall)) return JANUS_E_NO_CAP;
   const int answer = charge(*me.task, Component::kSyscalls, 1);
   me.worker = &current_worker();
   return answer;

@@ -67,7 +67,7 @@ class StealBackoff {
   static constexpr std::uint32_t kNobody = ~0u;
   static constexpr std::uint32_t kMaxPoorSteals = 3;
   static constexpr std::uint64_t kFirstStealNs = 5'000;  // until thefts have been measured
-  static constexpr std::uint64_t kMinStealNs = 500;    // the cache misses, where no fence is needed
+  static constexpr std::uint64_t kMinStealNs = 500;      // the cache misses, where no fence is needed
   static constexpr std::uint64_t kAverageOf = 8;
   static constexpr std::uint64_t kMinTimedParkNs = 50'000;
   static constexpr std::uint64_t kMaxTimedParkNs = 1'000'000;

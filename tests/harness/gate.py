@@ -62,7 +62,7 @@ FLOORS_WITH_KERNEL = {'gate': [('-init$', 340)], 'all': [('-init$', 780)]}
 EVERYTHING = None
 SUITES_BY_PATH = [
     ('docs/abi.md', {'docs', 'abi'}), ('docs/budgets.md', {'docs', 'abi', 'hostile'}), ('docs/hostile.md', {'docs', 'hostile'}),
-    ('docs/lowering.md', {'docs', 'lower'}), ('docs/nurseries.md', {'docs', 'api'}), ('docs/manual/', {'docs', 'api', 'first-hour'}),
+    ('docs/lowering.md', {'docs', 'lower'}), ('docs/nurseries.md', {'docs', 'api'}), ('docs/security.md', {'docs', 'api'}), ('docs/manual/', {'docs', 'api', 'first-hour'}),
     ('docs/testing.md', {'docs', 'harness'}), ('docs/requirements.md', {'docs', 'harness'}), ('docs/contributing.md', {'docs', 'layers'}),
     ('docs/deployment.md', {'docs', 'image'}),
     ('docs/', {'docs'}), ('README.md', {'docs'}), ('LICENSE', set()), ('.clang-format', set()), ('.clang-tidy', set()), ('.editorconfig', set()),
