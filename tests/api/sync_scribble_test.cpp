@@ -116,9 +116,11 @@ TEST(sync_scribble, whatever_the_words_hold_each_wait_ends_and_others_are_as_bef
   on_any_workers([] {
     alignas(8) std::uint64_t words[kWords] = {};
     std::atomic<std::uint64_t> seeds{0};
+    std::atomic<int> finished{0};
     auto scribbles = [&] {
       Dice dice(seeds.fetch_add(1) + 1);
       for (int i = scaled(400, 60); i > 0; --i) call_anything(words, dice);
+      finished.fetch_add(1);
     };
     // The same without deadlines, until a cancel. What a waiter finds may make it panic, if its lock were lost.
     auto waits = [&]() -> std::int64_t {
@@ -135,10 +137,12 @@ TEST(sync_scribble, whatever_the_words_hold_each_wait_ends_and_others_are_as_bef
       Scope scope(JANUS_ON_ERROR_COLLECT), waiting(JANUS_ON_ERROR_COLLECT);
       for (int i = 0; i < 3; ++i) waiting.go(waits);
       for (int i = 0; i < kTasks; ++i) scope.go(scribbles);
-      CHECK_EQ(scope.end(), 0);
-      CHECK_EQ(janus_sleep_ns(1000), 0);
+      // A wait at a condition ends when it has the mutex again, which one of `waiting` may hold for ever.
+      for (int i = 0; i < 200 && finished.load() < kTasks; ++i) CHECK_EQ(janus_sleep_ns(1000000), 0);
       CHECK_EQ(waiting.cancel(), 0);
       waiting.end();
+      CHECK_EQ(scope.end(), 0);
+      finished.store(0);
     }
     janus_mutex mutex = {};
     CHECK_EQ(janus_mutex_lock(&mutex), 0);
