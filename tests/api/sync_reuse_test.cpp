@@ -14,7 +14,7 @@ constexpr std::uint64_t kOther = ~std::uint64_t{0};
 // In each round `take` waits in vain, then one task gives, and the other writes to the memory as soon as it has taken.
 template <class Object, class Prepare, class Give, class Take>
 void reuse(Prepare prepare, Give give, Take take) {
-  const int rounds = scaled(1000, 100);
+  const int rounds = scaled(200, 50);
   (void)run_in(with_workers(2), [&] {
     Object object = {};
     const std::atomic_ref word(*reinterpret_cast<std::uint64_t*>(&object));
