@@ -9,6 +9,14 @@ namespace janus {
 
 namespace {
 
+// Whether the account has the amounts; of kUnlimited, whatever it has.
+bool has_left(const Accounts& accounts, const Account* account, const Amounts& amounts) noexcept {
+  for (unsigned c = 0; c < kComponents; ++c) {
+    if (amounts.of[c] != kUnlimited && amounts.of[c] > accounts.left(account, static_cast<Component>(c))) return false;
+  }
+  return true;
+}
+
 // A task pays from its account, a thread outside tasks from the root's. No task pays for a nursery of another runtime.
 int recharge_nursery(const Caller& me, Nursery& nursery, const Amounts& amounts) noexcept {
   Runtime& runtime = *nursery.runtime;
@@ -18,10 +26,12 @@ int recharge_nursery(const Caller& me, Nursery& nursery, const Amounts& amounts)
   return janus::recharge(runtime, worker_in(runtime, me), payer, nursery.account, amounts) ? 0 : JANUS_E_BUDGET;
 }
 
-// Both must allow it: the right, and the limit. A task that has a token keeps the account of the limit in place.
+// Both must allow it: the right, which the caller has asked for, and the limit. A task that has a token keeps the account
+// of the limit in place.
 int recharge_itself(const Caller& me, const Confinement& to, const Amounts& amounts) noexcept {
   Runtime& runtime = runtime_of(*me.worker);
-  if (!does_give(runtime, to.cap, Right::kBudget)) return JANUS_E_NO_CAP;
+  if (!has_left(runtime.accounts, to.cap->limit, amounts)) return JANUS_E_BUDGET;
+  if (!me.task->is_caged()) return 0;  // it spends from what has no limit
   return janus::recharge(runtime, me.worker, to.cap->limit, me.task->account, amounts) ? 0 : JANUS_E_BUDGET;
 }
 
@@ -44,22 +54,19 @@ janus_budget janus_budget_get_current(void) {
   return budget_of(left);
 }
 
-// A task that a token confines recharges the account that it draws on, out of the token's limit. For others this moves
+// A task that a token confines recharges the account that it draws on, out of the token's limit; in a cage if the token was
+// presented to the cage, or in it. For others this moves
 // nothing, since a task without a budget of its own draws on its nursery's account anyway; it only checks that the account
 // has the amount.
 int janus_budget_recharge(janus_budget amount) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
-  if (const Confinement to = confinement_of(*me.task); to.is_confined)
-    return recharge_itself(me, to, amounts_of(amount));
-  if (!may_recharge_itself(*me.task)) return JANUS_E_NO_CAP;
-  Accounts& accounts = runtime_of(*me.worker).accounts;
-  const Amounts wanted = amounts_of(amount);
-  for (unsigned c = 0; c < kComponents; ++c) {
-    const std::uint64_t left = accounts.left(me.task->account, static_cast<Component>(c));
-    if (wanted.of[c] != kUnlimited && wanted.of[c] > left) return JANUS_E_BUDGET;
+  if (const Confinement to = confinement_of(*me.task); to.is_confined) {
+    if (!does_give(runtime_of(*me.worker), to.cap, Right::kBudget)) return JANUS_E_NO_CAP;
+    if (has_cap_in_cage(*me.task)) return recharge_itself(me, to, amounts_of(amount));
   }
-  return 0;
+  if (!may_recharge_itself(*me.task)) return JANUS_E_NO_CAP;
+  return has_left(runtime_of(*me.worker).accounts, me.task->account, amounts_of(amount)) ? 0 : JANUS_E_BUDGET;
 }
 
 int janus_nursery_recharge(janus_nursery* pointer, janus_budget amount) {

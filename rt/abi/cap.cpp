@@ -6,6 +6,7 @@
 #include "rt/abi/entry/entry.h"
 #include "rt/abi/entry/runtime_table.h"
 #include "rt/task/account/exhaustion.h"
+#include "rt/task/wait/slice.h"
 
 namespace janus {
 
@@ -58,8 +59,13 @@ Source own_source(Runtime& runtime, const Task& self) noexcept {
   Cap* const above = to.is_confined ? to.cap : root_cap(runtime);
   if (above == nullptr) return {};
   hold_cap(*above);
-  if (to.is_confined) return {above, kAllRights, above->limit};
+  if (to.is_confined && has_cap_in_cage(self)) return {above, kAllRights, above->limit};
   return {above, implicit_rights_of(self), self.account};
+}
+
+// Who gives a token a part of a limit has to have the right to recharge from it.
+bool may_give(const Source& source) noexcept {
+  return (source.above->life.rights & static_cast<std::uint8_t>(Right::kBudget)) != 0;
 }
 
 OrError<Cap*> derive(const Caller& me, const RuntimeOfCap& where, janus_cap cap, std::uint32_t rights,
@@ -73,9 +79,12 @@ OrError<Cap*> derive(const Caller& me, const RuntimeOfCap& where, janus_cap cap,
   if (source.above == nullptr) return Failed{kNoSuchCap};
   Runtime& runtime = *where.get();
   OrError<Cap*> derived = Failed{kNoSuchCap};
-  if (is_cap_in_force(runtime, *source.above)) {
+  if (is_given(limit) && !may_give(source)) {
+    derived = Failed{with_why(JANUS_E_NO_CAP, Why::kRight)};
+  } else if (is_cap_in_force(runtime, *source.above)) {
     const Amounts amounts = amounts_of(limit);
     if (is_given(limit)) let_wait_for_budgets(runtime);
+    if (is_given(limit) && me.task != nullptr) take_fuel_unchecked(*me.worker, price::kFence);  // it may need one
     derived = derive_cap(runtime, me.task, *source.above, static_cast<std::uint8_t>(rights & source.rights),
                          source.limit, is_given(limit) ? &amounts : nullptr);
   }

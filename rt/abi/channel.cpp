@@ -21,13 +21,14 @@ namespace {
 
 }  // namespace
 
-OrError<Channel*> find_channel(const Caller& me, const janus_channel* named) noexcept {
+OrError<Channel*> find_channel(const Caller& me, const janus_channel* named, ChannelKind kind) noexcept {
   const std::uint64_t handle = word_of(named);
   if (handle == 0) return Failed{JANUS_E_INVALID};
   Channel* const channel = record_of(runtime_of_handle(me, handle), handle);
   const std::uint64_t life = channel != nullptr ? channel->life.load(std::memory_order_acquire) : 0;
   if (secret_of_handle(handle) == 0 || Channel::secret_of(life) != secret_of_handle(handle)) return Failed{kNoHandle};
   if (Channel::references_of(life) == 0) return Failed{JANUS_E_STALE};
+  if (kind_of(*channel) != kind) return Failed{kNoHandle};  // a forged handle of another kind
   return channel;
 }
 

@@ -17,7 +17,8 @@ namespace janus {
 // Finds the channel that a user named. JANUS_E_INVALID: NULL; JANUS_E_STALE: the channel has ended; kNoHandle: there never
 // was such a channel, and the caller calls refuse_handle().
 inline constexpr int kNoHandle = 1;
-OrError<Channel*> find_channel(const Caller& me, const janus_channel* named) noexcept;
+OrError<Channel*> find_channel(const Caller& me, const janus_channel* named,
+                               ChannelKind kind = ChannelKind::kChannel) noexcept;
 // The same, with that call made.
 OrError<Channel*> check_channel(const Caller& me, const janus_channel* named) noexcept;
 // A channel that the worker has looked up before. nullptr: call find_channel().

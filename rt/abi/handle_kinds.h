@@ -26,7 +26,7 @@ std::uint32_t channel_secret(const void* named) noexcept {
 // Finds the thing that a user named; refuses what is no handle of this kind.
 template <ChannelKind kKind>
 OrError<Channel*> check_named(const Caller& me, const void* named, const char* kind) noexcept {
-  const OrError<Channel*> found = find_channel(me, channel_handle<kKind>(named));
+  const OrError<Channel*> found = find_channel(me, channel_handle<kKind>(named), kKind);
   if (found.error == kNoHandle) [[unlikely]]
     return refuse_handle(me, kind, word_of(named));
   return found;

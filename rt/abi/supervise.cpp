@@ -147,14 +147,14 @@ int64_t janus_supervisor_children(janus_supervisor* named, janus_child* children
   if (!found) return found.error;
   if (children == nullptr && n != 0) return JANUS_E_INVALID;
   std::uint64_t after = 0, count = 0;
-  for (std::size_t written = 0;; ++written) {
+  for (std::size_t written = 0;;) {
     ChildView view;
     const int is_there = view_next_child(*found.value, secret_of_supervisor(named), after, view, count);
     if (is_there < 0) return is_there;
     if (is_there == 0 || written == n) return static_cast<std::int64_t>(count);
-    write_user(&children[written], child_of(view));
     after = view.id;
-    charge_more(me, price::kCall);
+    charge_more(me, is_there == kViewMore ? price::kRecordsAtOnce : price::kCall);
+    if (is_there != kViewMore) write_user(&children[written++], child_of(view));
   }
 }
 

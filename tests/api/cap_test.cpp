@@ -195,6 +195,50 @@ TEST(cap, a_cage_has_no_right_to_end_the_process_that_was_not_presented_to_it) {
     panics(open_with(derive(root, kAll & ~JANUS_CAP_EXIT), budget_of(100000)));
     // The nursery around the cage has the right, but the cage is one.
     run_with(derive(root, kAll), [&] { panics(open_nursery(JANUS_ON_ERROR_COLLECT, 0, budget_of(100000))); });
+    // What the cage derives from what it has gives no more.
+    run_with(derive(root, kAll), [&] {
+      janus_nursery* const cage = open_nursery(JANUS_ON_ERROR_COLLECT, 0, budget_of(100000));
+      auto derives = [&]() -> std::int64_t {
+        panics(open_with(derive({0}, 63)));
+        return 0;
+      };
+      CHECK(spawn(cage, call_closure<decltype(derives)>, &derives).raw != 0);
+      end(cage);
+    });
+  });
+}
+
+TEST(cap, a_cage_has_nothing_of_a_limit_that_was_not_presented_to_it) {
+  in_each_profile([](std::uint32_t) {
+    const janus_cap cap = derive(janus_cap_root(nullptr), kAll, {1'000'000, 1 << 20, 10, 10, 10});
+    run_with(cap, [] {
+      janus_nursery* const cage = open_nursery(JANUS_ON_ERROR_COLLECT, 0, budget_of(100000));
+      auto takes = []() -> std::int64_t {
+        const janus_budget before = janus_budget_get_current();
+        (void)janus_budget_recharge({1000, 0, 0, 0, 0});
+        CHECK_LE(janus_budget_get_current().ops, before.ops);
+        CHECK_EQ(derive({0}, kAll, {500'000, 0, 0, 0, 0}).raw, 0u);  // more than the cage has
+        return 0;
+      };
+      CHECK(spawn(cage, call_closure<decltype(takes)>, &takes).raw != 0);
+      CHECK_EQ(end(cage), 0);
+    });
+  });
+}
+
+TEST(cap, a_limit_is_only_given_on_by_those_who_may_recharge_from_it) {
+  in_each_profile([](std::uint32_t) {
+    const janus_cap cap = derive(janus_cap_root(nullptr), JANUS_CAP_SPAWN, {1000, 0, 0, 0, 0});
+    CHECK_EQ(derive(cap, kAll, {10, 0, 0, 0, 0}).raw, 0u);
+    CHECK_EQ(janus_last_error(), JANUS_E_NO_CAP);
+    CHECK_NE(derive(cap, kAll).raw, 0u);
+    run_with(cap, [] {
+      CHECK_EQ(derive({0}, 0, {10, 0, 0, 0, 0}).raw, 0u);
+      CHECK_EQ(janus_last_error(), JANUS_E_NO_CAP);
+    });
+    // Also where the task spends from what has no limit, it may not say that it has more than its token's.
+    const janus_cap few = derive(janus_cap_root(nullptr), kAll, {100, 0, 0, 0, 0});
+    run_with(few, [] { CHECK_EQ(janus_budget_recharge({1'000'000, 0, 0, 0, 0}), JANUS_E_BUDGET); });
   });
 }
 

@@ -76,10 +76,13 @@ static int64_t cancelled(void) {
   return janus_cancelled();
 }
 static int64_t cap_derive(void) {
+  return REFUSED(janus_cap_derive((janus_cap){0}, 0, (janus_budget){0, 0, 0, 0, 0}).raw);
+}
+static int64_t cap_derive_limit(void) {
   return REFUSED(janus_cap_derive((janus_cap){0}, 0, one_op).raw);
 }
 static int64_t cap_revoke(void) {
-  return janus_cap_revoke(janus_cap_derive((janus_cap){0}, 0, one_op));
+  return janus_cap_revoke(janus_cap_derive((janus_cap){0}, 0, (janus_budget){0, 0, 0, 0, 0}));
 }
 static int64_t cap_root(void) {
   return REFUSED(janus_cap_root(0).raw);
@@ -488,7 +491,9 @@ static int64_t supervisor_remove(void) {
   return and_closed(janus_supervisor_remove(with_child(), 1));
 }
 static int64_t supervisor_run(void) {
-  return and_closed(janus_supervisor_run(with_child()));
+  janus_supervisor* const its = with_child();
+  const int has_child = janus_supervisor_children(its, 0, 0) > 0;  // else it would wait for one
+  return and_closed(has_child ? janus_supervisor_run(its) : 1);
 }
 static int64_t supervisor_children(void) {
   return and_closed(janus_supervisor_children(with_child(), 0, 0));
@@ -767,6 +772,7 @@ static const call calls[] = {
     {"janus_budget_recharge", budget_recharge},
     {"janus_cancelled", cancelled},
     {"janus_cap_derive", cap_derive},
+    {"janus_cap_derive(limit)", cap_derive_limit},
     {"janus_cap_revoke", cap_revoke},
     {"janus_cap_root", cap_root},
     {"janus_channel_close", channel_close},

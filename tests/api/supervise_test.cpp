@@ -834,6 +834,44 @@ TEST(supervisor, any_mix_of_deaths_additions_and_removals_ends_as_it_should) {
   });
 }
 
+// A child runs with the budget and the rights of the task that runs the supervisor.
+TEST(supervisor, nobody_adds_a_child_who_could_not_spawn_it) {
+  run_in(with_workers(1), [] {
+    janus_supervisor_options options = options_of(0, 0);
+    janus_supervisor* const supervisor = janus_supervisor_open(nullptr, &options);
+    janus_child_spec spec = {};
+    spec.start = [](void*) -> std::int64_t { return janus_park(-1); };
+    spec.restart = JANUS_TEMPORARY;
+    auto adds = [&]() -> std::int64_t { return janus_supervisor_add(supervisor, &spec); };
+    const auto from = [&](janus_nursery* nursery) {
+      const janus_task task = spawn(nursery, call_closure<decltype(adds)>, &adds);
+      std::int64_t answer = 0;
+      CHECK_EQ(janus_task_join(task, &answer), 0);
+      janus_nursery_await(nursery, nullptr);
+      janus_nursery_destroy(nursery);
+      return answer;
+    };
+    janus_nursery_options confined = {};
+    confined.on_error = JANUS_ON_ERROR_COLLECT;
+    confined.cap = janus_cap_derive(janus_cap_root(nullptr), JANUS_CAP_SPAWN, {});
+    const auto in_cage = [] { return open_nursery(JANUS_ON_ERROR_COLLECT, 0, budget_of(100000)); };
+    CHECK_EQ(from(open_nursery(JANUS_ON_ERROR_COLLECT)), 1);
+    CHECK_EQ(from(in_cage()), JANUS_E_NO_CAP);
+    CHECK_EQ(from(janus_nursery_open(nullptr, &confined)), JANUS_E_NO_CAP);
+    auto runs = [&]() -> std::int64_t { return janus_supervisor_run(supervisor); };
+    Scope scope(JANUS_ON_ERROR_COLLECT);
+    scope.go(runs);
+    janus_child first = {};
+    CHECK(eventually(
+        [&] { return janus_supervisor_children(supervisor, &first, 1) == 1 && first.state == JANUS_CHILD_RUNS; }));
+    CHECK_GT(from(open_nursery(JANUS_ON_ERROR_COLLECT)), 1);
+    CHECK_EQ(from(in_cage()), JANUS_E_NO_CAP);
+    CHECK_EQ(from(janus_nursery_open(nullptr, &confined)), JANUS_E_NO_CAP);
+    CHECK_EQ(janus_supervisor_close(supervisor), 0);
+    CHECK_EQ(scope.end(), 0);
+  });
+}
+
 TEST(supervisor, bad_arguments_get_one_answer_each) {
   run_in(with_workers(1), [] {
     const auto refuses = [](const janus_supervisor_options& options) {

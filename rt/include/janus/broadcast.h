@@ -5,7 +5,8 @@
 //
 // Channel and readers are plain memory, and nothing has to be freed. They are for the tasks of one runtime. The channel
 // stands in memory that outlives them, such as the stack of who awaits their nursery. A task that ends in the middle of a
-// call leaves the channel whole; an element that it was sending is not sent. NULL is JANUS_E_INVALID; any other bad pointer
+// call leaves the channel whole; an element that it was sending is not sent. A task whose budget has nothing left waits for
+// a recharge also within a call (JANUS_ON_EXHAUSTION_SUSPEND), and so do all who call meanwhile. NULL is JANUS_E_INVALID; any other bad pointer
 // is the caller's panic. A call that may wait returns JANUS_CANCELLED in a cancelled task.
 #ifndef JANUS_BROADCAST_H
 #define JANUS_BROADCAST_H

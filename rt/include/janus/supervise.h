@@ -123,7 +123,9 @@ typedef struct janus_child {
 // [task].
 janus_supervisor* janus_supervisor_open(janus_rt* rt, const janus_supervisor_options* options);
 // Adds a child after all others: its number, 1 or more, or an error. The caller pays for its record; the supervisor, while
-// it runs, starts it as soon as it comes to it [task].
+// it runs, starts it as soon as it comes to it. JANUS_E_NO_CAP: the caller has not opened the supervisor, and may not spawn
+// where its children run; while it does not run: spends from another budget than its opener, or is confined to a token
+// [task].
 int64_t janus_supervisor_add(janus_supervisor* supervisor, const janus_child_spec* spec);
 // Removes a child, and stops it if it runs: waits for its end. JANUS_E_STALE: there is no such child. JANUS_E_DEADLOCK: the
 // caller is the child, or below it. JANUS_E_TIMEOUT: it has not ended within its stop_ns, JANUS_CANCELLED: the caller was

@@ -93,7 +93,7 @@ OrError<Channel*> create_channel(Runtime& runtime, Worker* worker, Task* task, s
   channel->capacity = capacity;
   channel->buffer = buffer;
   channel->state = ChannelState::kOpen;
-  channel->kind = ChannelKind::kChannel;
+  set_kind(*channel, ChannelKind::kChannel);
   channel->first = channel->count = 0;
   channel->senders.reset();
   channel->receivers.reset();

@@ -140,6 +140,8 @@ class ManyTransfers {
   }
 
   [[noreturn, gnu::noinline, gnu::cold]] void panic_for_own() noexcept {
+    if (moved_ == 0) moved_ = 1;  // for which the caller has paid
+    settle();
     blame_caller();
     __builtin_trap();
   }

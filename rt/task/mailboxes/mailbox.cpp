@@ -11,6 +11,7 @@
 #include "rt/task/channels/channel_life.h"
 #include "rt/task/channels/channel_wait.h"
 #include "rt/task/channels/element.h"
+#include "rt/task/nurseries/handle.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/children.h"
 
@@ -175,8 +176,8 @@ OrError<Channel*> create_mailbox(Runtime& runtime, Worker* worker, Task* task, s
   Channel& mailbox = *made.value;
   Mailbox& box = *new (mailbox.buffer) Mailbox;
   box.stride = stride;
-  box.messages.salt(mailbox.life.load(std::memory_order_relaxed));
-  mailbox.kind = ChannelKind::kMailbox;
+  box.messages.salt(make_handle(runtime, HandleKind::kSalt, mailbox.life.load(std::memory_order_relaxed), 0));
+  set_kind(mailbox, ChannelKind::kMailbox);
   mailbox.element_bytes = static_cast<std::uint32_t>(message_bytes);
   mailbox.capacity = capacity;
   return made;

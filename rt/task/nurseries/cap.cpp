@@ -12,6 +12,7 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/record/why.h"
 #include "rt/task/wait/records.h"
+#include "rt/task/wait/slice.h"
 #include "rt/task/wait/yield.h"
 
 namespace janus {
@@ -257,6 +258,7 @@ void end_caps(Task& task) noexcept {
       if (cap == nullptr) break;
       (void)unlink(*cap);
     }
+    take_fuel_unchecked(current_worker(), price::kRevoke);
     (void)end_rights(runtime, *cap);
     drop_cap(runtime, *cap);
     if (ended % price::kRecordsAtOnce == 0) let_others_run(task);

@@ -27,7 +27,8 @@ constexpr std::uint32_t index_of_handle(std::uint64_t handle) noexcept {
 void init_handle_key(Runtime& runtime) noexcept;
 
 // Makes a handle, never 0. `number` is used only once for objects of one kind, and is below 2^62.
-enum class HandleKind : std::uint8_t { kTask, kNursery, kChannel, kCap };
+// kSalt: of no handle; what users must not know, either.
+enum class HandleKind : std::uint8_t { kTask, kNursery, kChannel, kCap, kSalt };
 std::uint64_t make_handle(const Runtime& runtime, HandleKind kind, std::uint64_t number, std::uint32_t index) noexcept;
 
 // The handle of an exposed task.

@@ -87,6 +87,8 @@ struct Paid {
     if (!may && !(may_have_child != nullptr && may_have_child(nursery, extras.within, extras.cap)))
       return {nullptr, with_why(kErrorNoCap, Why::kRight)};
     if (!traits.draws && nursery.cap != nullptr) flags = kNeedsContext;
+  } else if (extras.within != nullptr) {
+    return {nullptr, with_why(kErrorNoCap, Why::kRight)};  // the record serves another nursery by now
   }
   if (!traits.draws && extras.budget == nullptr) return {nursery.account, static_cast<int>(flags)};
   flags |= TaskFlags::kDraws | (extras.budget != nullptr ? TaskFlags::kOwnAccount : 0u);

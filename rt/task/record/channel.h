@@ -78,6 +78,14 @@ struct alignas(64) Channel {
   }
 };
 
+// Also for who has a handle from the record's past.
+inline void set_kind(Channel& record, ChannelKind kind) noexcept {
+  std::atomic_ref(record.kind).store(kind, std::memory_order_relaxed);
+}
+inline ChannelKind kind_of(const Channel& record) noexcept {
+  return std::atomic_ref(const_cast<ChannelKind&>(record.kind)).load(std::memory_order_relaxed);
+}
+
 // `worker` as a possible owner of the lock's bias; nullptr: the worker does not belong to the channel's runtime.
 inline LockOwner* owner_in(const Channel& channel, Worker* worker) noexcept {
   return worker != nullptr && worker->runtime == channel.runtime ? &worker->locks : nullptr;

@@ -254,7 +254,7 @@ int Supervision::restart(Child& dead) noexcept {
     if (!is_allowed) return with_why(kErrorState, Why::kRestarts);
     if (options.backoff.begins_anew(now.ns - dead.started_ns)) dead.level = 0;
     const std::uint64_t delay_ns = options.backoff.delay_at(dead.level);
-    dead.due_ns = now.ns + delay_ns;
+    dead.due_ns = delay_ns < kNever - now.ns ? now.ns + delay_ns : kNever - 1;
     if (options.strategy == Strategy::kOneForOne)
       (delay_ns == 0 ? supervisor.to_start : supervisor.delayed[dead.level]).push_back(&dead);
     dead.level = static_cast<std::uint8_t>(options.backoff.next(dead.level));
@@ -330,6 +330,7 @@ Child* Supervision::next_to_start() noexcept {
   if (child == nullptr) return nullptr;
   child->state = ChildState::kInHand;
   child->is_ready = false;
+  child->has_failed = false;
   return child;
 }
 
@@ -453,16 +454,23 @@ void Supervision::leave() noexcept {
 
 // Makes the children that are left as they were before the run, when their tasks have ended.
 void Supervision::forget_run() noexcept {
-  (void)take_down_after(0);  // those that did not end in time, too
   for (std::uint64_t at = 0, forgotten = 1;; ++forgotten) {
+    Child* gone = nullptr;
     {
       const ChannelHold held = hold();
       Child* const child = its().children.after(at);
       if (child == nullptr) return;
       at = child->number;
+      if (child->is_linked()) List<Child>::remove(child);  // its death, and what was to follow from it
+      child->state = ChildState::kWaits;
       child->level = 0;
       child->has_failed = false;
+      if (child->spec.restart == RestartPolicy::kTemporary && child->task_id != 0) {
+        take_out(its(), *child);
+        gone = child;
+      }
     }
+    free_child(record_, gone);
     if (forgotten % price::kRecordsAtOnce == 0) let_others_run(self_);
   }
 }

@@ -9,7 +9,8 @@
 #include "rt/task/channels/channel_life.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/nurseries/join.h"
-#include "rt/task/wait/ancestry.h"
+#include "rt/task/record/why.h"
+#include "rt/task/wait/authority.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/deadline.h"
 #include "rt/task/wait/wake.h"
@@ -66,7 +67,7 @@ void stop_task(Runtime& runtime, std::uint64_t handle) noexcept {
   CancelWalk walk;
   if (!task->has(TaskFlags::kEnded)) walk = cancel_task(worker, *task, Cause::kSupervisor);
   task->lock.unlock();
-  tell_members(runtime, worker, walk, Pace::kInParts);
+  tell_members(runtime, worker, walk, Pace::kInPartsPaid);
 }
 
 OrError<Channel*> open_supervisor(Runtime& runtime, Task& self, const SupervisorOptions& options) noexcept {
@@ -74,34 +75,56 @@ OrError<Channel*> open_supervisor(Runtime& runtime, Task& self, const Supervisor
   const OrError<Channel*> made = create_channel(runtime, &current_worker(), &self, 1, bytes);
   if (!made) return made;
   Channel& record = *made.value;
-  Supervisor* const supervisor = new (record.buffer) Supervisor(options);
+  Supervisor* const supervisor = new (record.buffer) Supervisor(options, self.id);
   supervisor->restarts.init(reinterpret_cast<Moment*>(supervisor + 1));
-  supervisor->children.salt(record.life.load(std::memory_order_relaxed));
-  record.kind = ChannelKind::kSupervisor;
+  supervisor->children.salt(make_handle(runtime, HandleKind::kSalt, record.life.load(std::memory_order_relaxed), 0));
+  set_kind(record, ChannelKind::kSupervisor);
   return made;
 }
+
+namespace {
+
+// A child runs with the rights of the task that runs the supervisor, and spends from its budget. So it is added by a task
+// that may spawn there; while nobody runs it, by its opener, or by others that spend from the same budget and that no token
+// confines.
+bool may_add(const Task& self, Channel& record) noexcept {
+  const Supervisor& supervisor = Supervisor::of(record);
+  if (supervisor.opener_id == self.id) return is_permitted(self, Right::kSpawn);
+  if (supervisor.nursery == nullptr) return !confinement_of(self).is_confined && record.payer == self.account;
+  const Nursery& nursery = *supervisor.nursery;
+  if (nursery.account != self.account && !is_far_below(nursery.account, self.account)) return false;
+  Confinement its;
+  const Confinement* within = nullptr;
+  if (!may_spawn_into(self, nursery, its, within)) return false;
+  return !nursery.traits.is_confined || (may_have_child != nullptr && may_have_child(nursery, within, nullptr));
+}
+
+std::int64_t enlist(Channel& record, Child& child) noexcept {
+  Supervisor& supervisor = Supervisor::of(record);
+  child.number = ++supervisor.last_id;
+  supervisor.children.add_last(child);
+  ++supervisor.count;
+  if (supervisor.runner != nullptr) supervisor.queue_new(child);
+  tell_runner(record);
+  return static_cast<std::int64_t>(child.number);
+}
+
+}  // namespace
 
 std::int64_t add_child(Task& self, Channel& record, std::uint32_t secret, const ChildSpec& spec) noexcept {
   Worker& worker = current_worker();
   const OrError<void*> block = allocate_own(runtime_of(worker), &worker, &self, sizeof(Child));
   if (!block) return block.error;
   order_hooks::release(&record);
-  std::uint64_t id = 0;
+  std::int64_t id = kErrorStale;
   {
     const ChannelHold hold(&current_worker(), record);
-    if (is_open(record, secret)) {
-      Supervisor& supervisor = Supervisor::of(record);
-      Child* const child = new (block.value) Child(spec, record);
-      child->number = id = ++supervisor.last_id;
-      supervisor.children.add_last(*child);
-      ++supervisor.count;
-      if (supervisor.runner != nullptr) supervisor.queue_new(*child);
-      tell_runner(record);
-    }
+    if (is_open(record, secret))
+      id = may_add(self, record) ? enlist(record, *new (block.value) Child(spec, record))
+                                 : with_why(kErrorNoCap, Why::kRight);
   }
-  if (id != 0) return static_cast<std::int64_t>(id);
-  release_own(runtime_of(current_worker()), &current_worker(), block.value);
-  return kErrorStale;
+  if (id < 0) release_own(runtime_of(current_worker()), &current_worker(), block.value);
+  return id;
 }
 
 namespace {
@@ -195,7 +218,11 @@ int view_next_child(Channel& record, std::uint32_t secret, std::uint64_t after, 
   const Supervisor& supervisor = Supervisor::of(record);
   count = supervisor.count;
   const Child* child = supervisor.children.after(after);
-  while (child != nullptr && child->is_removed) child = supervisor.children.after(child->number);
+  for (unsigned passed = 1; child != nullptr && child->is_removed; ++passed) {
+    view.id = child->number;
+    if (passed == price::kRecordsAtOnce) return kViewMore;
+    child = supervisor.children.after(child->number);
+  }
   if (child == nullptr) return 0;
   const ChildState state = child->state != ChildState::kInHand ? child->state : ChildState::kWaits;
   view = {child->number, state, child->restarts, child->task_id, child->last, {}};
@@ -213,6 +240,7 @@ int note_ready(const Task& self) noexcept {
   auto* const child = static_cast<Child*>(self.arg);
   order_hooks::release(child->supervisor);
   const ChannelHold hold(&current_worker(), *child->supervisor);
+  if (child->is_ready) return 0;  // the runner has been told
   child->is_ready = true;
   tell_runner(*child->supervisor);
   return 0;

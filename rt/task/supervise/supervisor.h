@@ -68,10 +68,11 @@ struct SupervisorOptions {
 
 // At the front of the buffer; the ring of restarts is behind it.
 struct Supervisor {
-  explicit Supervisor(const SupervisorOptions& given) noexcept : options(given) {}
+  Supervisor(const SupervisorOptions& given, std::uint64_t opener) noexcept : options(given), opener_id(opener) {}
   static Supervisor& of(Channel& record) noexcept { return *reinterpret_cast<Supervisor*>(record.buffer); }
 
   const SupervisorOptions options;
+  const std::uint64_t opener_id;  // the number of the task that has opened it
   NumberedSet<Child> children;
   std::uint64_t count = 0;
   std::uint64_t last_id = 0;
@@ -118,8 +119,9 @@ struct ChildView {
   Report last;
   char name[kNameBytes];
 };
-// The first child with a higher number than `after`. 1: there it is; 0: there is none; or kErrorStale. `count`: how many
-// there are.
+// The first child with a higher number than `after`. 1: there it is; 0: there is none; kViewMore: look again after view.id,
+// when others have run; or kErrorStale. `count`: how many there are.
+inline constexpr int kViewMore = 2;
 [[nodiscard]] int view_next_child(Channel& record, std::uint32_t secret, std::uint64_t after, ChildView& view,
                                   std::uint64_t& count) noexcept;
 

@@ -31,7 +31,7 @@ bool is_permitted(const Task& self, Right right) noexcept {
 
 bool is_permitted_in_cage(const Task& self, Right right) noexcept {
   if (!confinement_of(self).is_confined) return !is_below_explicit_budget(self);
-  return is_permitted(self, right) && was_given_cap_in_cage != nullptr && was_given_cap_in_cage(self);
+  return is_permitted(self, right) && has_cap_in_cage(self);
 }
 
 std::uint8_t implicit_rights_of(const Task& self) noexcept {

@@ -61,6 +61,9 @@ struct Confinement {
 [[nodiscard]] bool is_permitted_in_cage(const Task& self, Right right) noexcept;
 // Whether a token was presented in the cage of the running task, or at its wall, or if there is no cage around it.
 [[nodiscard, JANUS_OPTIONAL]] bool was_given_cap_in_cage(const Task& self) noexcept;
+[[nodiscard]] inline bool has_cap_in_cage(const Task& self) noexcept {
+  return was_given_cap_in_cage != nullptr && was_given_cap_in_cage(self);
+}
 // The rights that a task which no token confines has implicitly.
 [[nodiscard]] std::uint8_t implicit_rights_of(const Task& self) noexcept;
 
