@@ -35,9 +35,10 @@ def compiles(claim, *arguments, **options):
 
 # Declarations that the snippets presuppose.
 STAND_INS = '''#include <janus/rt.h>
-int64_t fn(void *), run_plugin(void *);
+#include <janus/supervise.h>
+int64_t fn(void *), run_plugin(void *), serve(void *);
 void use(long);
-extern void *arg, *code;
+extern void *arg, *code, *connection;
 extern janus_result result;
 extern long n;
 '''
