@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // mutex_model_test.cpp — every interleaving of a few tasks that lock and unlock a mutex, give up waiting for it, or end
 // with it, on rt/task/sync/mutex_word.h: one task at a time is inside, each that waits gets on (unlock-sees-waiters,
-// front-looks), and is told of holders that have ended. The steps around the word are those of rt/task/sync/mutex.cpp and
-// sync_queue.cpp, with a task for each thread.
+// first-is-awake, front-looks), is passed only so often, and is told of holders that have ended. The steps around the word
+// are those of rt/task/sync/mutex.cpp and sync_queue.cpp, with a task for each thread.
 #include "rt/task/sync/mutex_word.h"
 
 #include "rt/base/spinlock.h"
@@ -20,6 +20,7 @@ using janus::model::require;
 
 constexpr unsigned kMax = 3, kNobody = kMax;
 constexpr unsigned kPatience = 1;  // a waiter is woken for nothing so often before it is handed the mutex
+constexpr std::uint64_t kBarges = 2 * HolderWord::kBarge;  // others may take it once while the first waiter wakes up
 
 // What a task does each time: 'l' locks and unlocks, 'e' locks and ends, 'g' waits until it is told to give up, 't' tries.
 // It lives on afterwards, but for 'e'.
@@ -43,14 +44,15 @@ struct MutexWorld {
   enum : std::uint32_t { kRuns, kWaits, kReady };
   janus::Atomic<std::uint32_t> states[kMax]{}, is_told[kMax]{};
   unsigned inside = kNobody, ended_with_it = kNobody;
+  unsigned passed = 0;  // how many have taken it since the first waiter was woken
 
   unsigned threads() const { return tasks; }
   void begin() {
     for (Waiter& waiter : waiters) waiter.watched = kNobody;
   }
 
-  static std::uint64_t bits_of(unsigned task) { return std::uint64_t{task + 1} << 3; }
-  static unsigned task_of(std::uint64_t bits) { return static_cast<unsigned>((bits >> 3) - 1); }
+  static std::uint64_t bits_of(unsigned task) { return std::uint64_t{task + 1} << HolderWord::kHolderShift; }
+  static unsigned task_of(std::uint64_t bits) { return static_cast<unsigned>((bits >> HolderWord::kHolderShift) - 1); }
 
   void run(unsigned me) {
     for (const char* step = programs[me]; *step != '\0'; ++step) {
@@ -103,6 +105,7 @@ struct MutexWorld {
     if (!is_held || !watch(queue[0], bits)) wake_front();
   }
   void wake_front() {
+    if (!waiters[queue[0]].was_woken) passed = 0;
     waiters[queue[0]].was_woken = true;
     wake(queue[0]);
   }
@@ -115,7 +118,7 @@ struct MutexWorld {
   }
 
   // As update_user(). Under the bucket's lock.
-  Found look(unsigned me, bool have_others, bool will_wait, std::uint64_t& seen) {
+  Found look(unsigned me, bool have_others, bool will_wait, bool is_first, std::uint64_t& seen) {
     seen = word.load();
     for (;;) {
       Found found = Found::kFree;
@@ -123,26 +126,32 @@ struct MutexWorld {
         LockGuard guard(locks[task_of(bits)]);
         return has_ended[task_of(bits)];
       };
-      const std::uint64_t after = janus::look_at(seen, {bits_of(me), have_others, will_wait}, ended, found);
+      const std::uint64_t after = janus::look_at(seen, {bits_of(me), have_others, will_wait, is_first}, ended, found);
       if (after == seen || word.compare_exchange_strong(seen, after)) return found;
     }
   }
   static bool is_taken(Found found) { return found == Found::kFree || found == Found::kPoisoned; }
 
   bool take_free(unsigned me) {
-    std::uint64_t nobody = 0;
-    if (!word.compare_exchange_strong(nobody, bits_of(me))) return false;
+    std::uint64_t bits = 0;
+    if (!word.compare_exchange_strong(bits, bits_of(me)))
+      if (!janus::may_barge(bits) || !word.compare_exchange_strong(bits, janus::barged(bits, bits_of(me)))) return false;
     enter(me, false);
+    count_barge();
     return true;
+  }
+  void count_barge() {
+    if (count != 0 && waiters[queue[0]].was_woken) require(++passed <= 1, "a waiter that is awake is passed once");
   }
   bool try_lock(unsigned me) {
     if (take_free(me)) return true;
     LockGuard guard(bucket);
     std::uint64_t seen = 0;
-    const Found found = look(me, count != 0, false, seen);
+    const Found found = look(me, count != 0, false, false, seen);
     if (!is_taken(found)) return false;
-    see_to_front(bits_of(me));
     enter(me, found == Found::kPoisoned);
+    count_barge();
+    see_to_front(bits_of(me));
     return true;
   }
 
@@ -177,7 +186,8 @@ struct MutexWorld {
     if (mine.is_granted) return true;
     if (mine.is_queued && queue[0] != me) return false;
     for (std::uint64_t seen = 0;;) {
-      const Found found = look(me, mine.is_queued ? count > 1 : count != 0, true, seen);
+      const bool have_others = mine.is_queued ? count > 1 : count != 0;
+      const Found found = look(me, have_others, true, mine.is_queued || !have_others, seen);
       if (is_taken(found)) {
         if (mine.is_queued) take_out(me);
         see_to_front(bits_of(me));
@@ -187,6 +197,7 @@ struct MutexWorld {
       if (!mine.is_queued) {
         mine.is_queued = true;
         mine.lost = 0;
+        mine.was_woken = false;
         queue[count++] = me;
       }
       if (mine.was_woken) ++mine.lost;
@@ -197,19 +208,27 @@ struct MutexWorld {
   void leave(unsigned me) {
     const bool was_first = queue[0] == me;
     take_out(me);
-    if (was_first) see_to_front(word.load());
+    if (!was_first || count == 0) return;
+    if (waiters[me].was_woken)
+      wake_front();
+    else
+      see_to_front(word.load());
   }
 
   void unlock(unsigned me) {
     std::uint64_t bits = bits_of(me);
     if (word.compare_exchange_strong(bits, 0)) return tell();
+    if (janus::may_free(bits, bits_of(me)) && word.compare_exchange_strong(bits, janus::freed(bits))) return tell();
     {
       LockGuard guard(bucket);
-      const bool is_first = count != 0, hands_over = is_first && waiters[queue[0]].lost >= kPatience;
+      const bool is_first = count != 0;
       bits = word.load();
-      std::uint64_t after = 0;
-      do after = janus::unlocked(bits, hands_over ? bits_of(queue[0]) : 0, is_first && (!hands_over || count > 1));
-      while (!word.compare_exchange_strong(bits, after));
+      const bool hands_over = is_first && (waiters[queue[0]].lost >= kPatience || janus::have_all_barged(bits));
+      const std::uint64_t next = hands_over ? bits_of(queue[0]) : 0;
+      std::uint64_t waiting = is_first ? HolderWord::kWaiters | kBarges : 0;
+      if (hands_over) waiting = count > 1 ? HolderWord::kWaiters : 0;
+      const std::uint64_t after = janus::unlocked(bits, next, waiting);
+      require(word.compare_exchange_strong(bits, after), "while tasks wait the word changes under the bucket's lock");
       if (hands_over) {
         const unsigned next = queue[0];
         take_out(next);

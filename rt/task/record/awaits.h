@@ -21,7 +21,7 @@ inline std::uint64_t id_of(const Task& task) noexcept {
 inline std::uint32_t holdings_of(const Task& task) noexcept {
   const std::uint32_t number =
       static_cast<std::uint32_t>(id_of(task) << 1) | task.holdings.load(std::memory_order_relaxed);
-  return number << 3;
+  return number << HolderWord::kHolderShift;
 }
 
 // HolderWord::kHolder for the running task.

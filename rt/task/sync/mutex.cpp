@@ -2,15 +2,15 @@
 // rt/task/sync/mutex.cpp — see mutex.h.
 #include "rt/task/sync/mutex.h"
 
+#include "rt/task/account/group.h"
 #include "rt/task/record/runtime.h"
-#include "rt/task/sync/mutex_word.h"
 #include "rt/task/sync/sync_queue.h"
 
 namespace janus {
 
 namespace {
 
-constexpr std::uint8_t kPatience = 4;  // how often a waiter is woken for nothing
+constexpr std::uint8_t kPatience = 4;  // how often a waiter of another group is woken for nothing
 
 // Results of look(), beside 0: the lock was free, and is the task's.
 constexpr int kIsHeld = 2, kWasCalled = 3;
@@ -24,13 +24,14 @@ struct Wanted {
   std::uint64_t me;
   AwaitedKind kind;
 
-  // Looks at it, and takes it if it is free. `seen`: the word, if it is held. Under the lock of the bucket.
-  int look(bool have_others, bool will_wait, std::uint64_t& seen) const noexcept {
+  // Looks at it, and takes it if it is free. `seen`: the word, if it is held. Under the lock of the bucket. Of Look: all but
+  // `me`.
+  int look(bool have_others, bool will_wait, bool is_first, std::uint64_t& seen) const noexcept {
     Found found = Found::kFree;
     const auto has_ended = [this](std::uint64_t bits) noexcept { return has_holder_ended(runtime, bits); };
     const int result = update_user(word, [&](std::uint64_t bits) noexcept {
       seen = bits;
-      return look_at(bits, {me, have_others, will_wait}, has_ended, found);
+      return look_at(bits, {me, have_others, will_wait, is_first}, has_ended, found);
     });
     if (result != 0) return result;
     switch (found) {
@@ -81,16 +82,20 @@ struct AwaitedMutex : AwaitedSync {
     if (!waiter.is_queued) return;
     const bool was_first = bucket.first(waiter.key) == &waiter;
     bucket.leave(waiter);
-    if (!was_first) return;
+    SyncWaiter* const front = bucket.first(waiter.key);
+    if (!was_first || front == nullptr) return;
     std::uint64_t bits = 0;
-    see_to_front(bucket.first(waiter.key), load_word(wanted.word, bits) ? bits : 0);
+    if (waiter.was_woken)
+      wake_waiter(*front);
+    else
+      see_to_front(front, load_word(wanted.word, bits) ? bits : 0);
   }
 
  private:
   // True: the lock is held, and the waiter is in the queue.
   bool look_as_first() noexcept {
     const bool have_others = waiter.is_queued ? SyncBucket::are_behind(waiter) : bucket.first(waiter.key) != nullptr;
-    found = wanted.look(have_others, true, seen_);
+    found = wanted.look(have_others, true, waiter.is_queued || !have_others, seen_);
     if (found == kIsHeld) {
       if (!waiter.is_queued) bucket.enter(waiter);
       if (waiter.was_woken) ++waiter.lost;
@@ -113,7 +118,7 @@ int look_once(SyncBucket& bucket, const Wanted& wanted) noexcept {
   if (!bucket.send_stale_away(key, wanted.word)) return kLookAgain;
   SyncWaiter* const first = bucket.first(key);
   std::uint64_t seen = 0;
-  const int found = wanted.look(first != nullptr, false, seen);
+  const int found = wanted.look(first != nullptr, false, false, seen);
   if (is_taken(found)) see_to_front(first, wanted.me);
   return found;
 }
@@ -160,16 +165,20 @@ int lock(Task& self, std::uint64_t* word, AwaitedKind kind, WaitReason reason) n
 }
 
 // Hands the lock over, or frees it and wakes the first waiter. Under the lock of the bucket.
-int unlock_for(SyncWaiter* first, std::uint64_t* word, std::uint64_t me) noexcept {
-  const bool hands_over = first != nullptr && first->lost >= kPatience;
+int unlock_for(Task& self, SyncWaiter* first, std::uint64_t* word, std::uint64_t me) noexcept {
+  const bool have_others = first != nullptr && SyncBucket::are_behind(*first);
+  const bool is_kin = first != nullptr && first->group == group_of(&self);
+  const bool is_next = first != nullptr && first->lost >= (is_kin ? 1 : kPatience);
+  bool hands_over = false;
   int found = 0;
   std::uint64_t after = 0;
   const int result = update_user(word, [&](std::uint64_t bits) noexcept {
     found = kErrorState;
     if ((bits & Bits::kHolder) != me) return bits;
     found = 0;
-    const bool are_waiting = first != nullptr && (!hands_over || SyncBucket::are_behind(*first));
-    return after = unlocked(bits, hands_over ? first->holder_bits : 0, are_waiting);
+    hands_over = is_next || (is_kin && have_all_barged(bits));
+    if (hands_over) return after = unlocked(bits, first->holder_bits, have_others ? Bits::kWaiters : 0);
+    return after = unlocked(bits, 0, first != nullptr ? Bits::kWaiters | barges(have_others) : 0);
   });
   if (result != 0 || found != 0 || first == nullptr) return result != 0 ? result : found;
   if (!hands_over) {
@@ -183,10 +192,10 @@ int unlock_for(SyncWaiter* first, std::uint64_t* word, std::uint64_t me) noexcep
   return 0;
 }
 
-[[gnu::noinline]] int unlock_slow(std::uint64_t* word, std::uint64_t me) noexcept {
+[[gnu::noinline]] int unlock_slow(Task& self, std::uint64_t* word) noexcept {
   SyncBucket& bucket = sync_bucket_of(word);
   LockGuard guard(bucket.lock);
-  return unlock_for(bucket.first(key_of(word, Queue::kOnly)), word, me);
+  return unlock_for(self, bucket.first(key_of(word, Queue::kOnly)), word, holder_bits_of(self));
 }
 
 }  // namespace
@@ -207,7 +216,7 @@ int try_lock_mutex(Task& self, std::uint64_t* word) noexcept {
 }
 
 int unlock_mutex(Task& self, std::uint64_t* word) noexcept {
-  return free_mutex(self, word) ? 0 : unlock_slow(word, holder_bits_of(self));
+  return free_mutex(self, word) ? 0 : unlock_slow(self, word);
 }
 
 bool holds_mutex(Task& self, std::uint64_t word) noexcept {
