@@ -33,10 +33,10 @@ constexpr unsigned barges_left(std::uint64_t bits) noexcept {
 constexpr bool have_all_barged(std::uint64_t bits) noexcept {
   return (bits & HolderWord::kBarges) == HolderWord::kBarge;
 }
-// HolderWord::kBarges once the first waiter is woken: the others may take the lock 7 times before, or 16 times if none
-// waits behind it. So of 8 tasks that want it none is passed by more than some 50, and few locks are handed over.
+// HolderWord::kBarges once the first waiter is woken: the others may take the lock 6 times before, or 16 times if none
+// waits behind it. So of 8 tasks that want it none is passed by more than 50, and few locks are handed over.
 constexpr std::uint64_t barges(bool have_others) noexcept {
-  return (1 + (have_others ? 7 : 16)) * HolderWord::kBarge;
+  return (1 + (have_others ? 6 : 16)) * HolderWord::kBarge;
 }
 
 // ... and once they have taken it one time more.
