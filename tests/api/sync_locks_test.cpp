@@ -183,34 +183,50 @@ TEST(mutex, who_leaves_passes_the_wake_on) {
   });
 }
 
-// One worker, so that all is counted: the waiter is woken each time, and finds that the other task was faster.
-TEST(mutex, whoever_was_passed_four_times_is_handed_the_lock) {
-  static janus_mutex mutex;
-  static int passed;
-  for (const janus_rt_config& config : {with_workers(1), deterministic(1, 3)}) {
-    mutex = {};
-    passed = 0;
-    run_in(config, [] {
-      bool has_it = false;
-      auto waits = [&] {
-        CHECK_EQ(janus_mutex_lock(&mutex), 0);
-        has_it = true;
-        CHECK_EQ(janus_mutex_unlock(&mutex), 0);
-      };
-      CHECK_EQ(janus_mutex_lock(&mutex), 0);
-      Scope scope;
-      CHECK(blocks(scope.go(waits)));
-      while (!has_it) {
-        CHECK_EQ(janus_mutex_unlock(&mutex), 0);
-        CHECK_EQ(janus_mutex_lock(&mutex), 0);  // before the waiter runs, unless it was handed the lock
-        if (!has_it) ++passed;
-        janus_yield();
-      }
-      CHECK_EQ(janus_mutex_unlock(&mutex), 0);
-      CHECK_EQ(scope.end(), 0);
-    });
-    CHECK_EQ(passed, 4);
+namespace {
+
+struct Passing {
+  int waiters;
+  bool are_caged;
+  bool others_run;  // each time that the lock was taken before them
+  int passed;       // how often
+};
+constexpr int kOften = 100;  // is enough
+
+// How often others take the lock before the first waiter has it. One worker, so that all is counted.
+int passed_first_waiter(const Passing& how) {
+  janus_mutex mutex = {};
+  bool has_it = false;
+  int passed = 0;
+  auto waits = [&] {
+    CHECK_EQ(janus_mutex_lock(&mutex), 0);
+    has_it = true;
+    CHECK_EQ(janus_mutex_unlock(&mutex), 0);
+  };
+  CHECK_EQ(janus_mutex_lock(&mutex), 0);
+  Scope scope(0, 0, how.are_caged ? budget_of(100000) : janus_budget{});
+  for (int i = 0; i < how.waiters; ++i) CHECK(blocks(scope.go(waits)));
+  while (!has_it && passed < kOften) {
+    CHECK_EQ(janus_mutex_unlock(&mutex), 0);
+    CHECK_EQ(janus_mutex_lock(&mutex), 0);  // before the waiter runs, unless it was handed the lock
+    if (!has_it) ++passed;
+    if (how.others_run) janus_yield();
   }
+  CHECK_EQ(janus_mutex_unlock(&mutex), 0);
+  CHECK_EQ(scope.end(), 0);
+  CHECK_EQ(mutex.word, 0u);
+  return passed;
+}
+
+}  // namespace
+
+TEST(mutex, whoever_was_passed_a_few_times_is_handed_the_lock) {
+  static constexpr Passing kWays[] = {{1, false, false, 16}, {2, false, false, 6}, {1, false, true, 1},
+                                      {2, false, true, 1},   {1, true, true, 4},   {1, true, false, kOften}};
+  for (const janus_rt_config& config : {with_workers(1), deterministic(1, 3)})
+    run_in(config, [] {
+      for (const Passing& way : kWays) CHECK_EQ(passed_first_waiter(way), way.passed);
+    });
 }
 
 TEST(mutex, cages_take_turns) {

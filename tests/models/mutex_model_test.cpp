@@ -135,7 +135,8 @@ struct MutexWorld {
   bool take_free(unsigned me) {
     std::uint64_t bits = 0;
     if (!word.compare_exchange_strong(bits, bits_of(me)))
-      if (!janus::may_barge(bits) || !word.compare_exchange_strong(bits, janus::barged(bits, bits_of(me)))) return false;
+      if (!janus::may_barge(bits) || !word.compare_exchange_strong(bits, janus::barged(bits, bits_of(me))))
+        return false;
     enter(me, false);
     count_barge();
     return true;
