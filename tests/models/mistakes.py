@@ -365,16 +365,14 @@ def judge(build, number, found):
         return False, str(error)
     said = []
     tests = [f"{found.model}_model.{found.by}"] if found.by else []
-    with subprocess.Popen([program, *tests], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running:
-        late = threading.Timer(200, running.kill)
-        late.start()
+    with subprocess.Popen(["prlimit", "--cpu=200", program, *tests],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running:
         for line in running.stdout:
             if not line.startswith("#   :"):
                 said.append(line)
             if line.startswith("not ok"):
                 running.kill()
                 break
-        late.cancel()
     return said[-1:] != [] and said[-1].startswith("not ok"), f"status {running.returncode}\n" + "".join(said)
 
 
