@@ -65,6 +65,14 @@
 //   janus::find_cap                           the same
 //   janus::give_context                       the same
 //   janus::destroy_caps                       the same
+// PART   rt/task/account/inherited.cpp        -                      janus::new_inherited
+//   janus::get_inherited                      no key is inherited: no task has such values, and no nursery passes any on
+//   janus::set_inherited                      the same
+//   janus::has_set_inherited                  the same
+//   janus::destroy_inherited                  the same
+//   janus::end_inherited                      the same
+//   janus::pass_inherited                     the same
+//   janus::drop_inherited                     the same
 // PART   rt/task/wait/confinement.cpp         -                      janus::is_cap_in_force
 //   janus::is_in_force                        there are no tokens: who is confined has no right
 //   janus::may_have_child                     the same

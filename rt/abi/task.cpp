@@ -3,6 +3,7 @@
 #include "rt/abi/entry/entry.h"
 #include "rt/abi/entry/result_convert.h"
 #include "rt/abi/entry/runtime_of_handle.h"
+#include "rt/abi/local_calls.h"
 #include "rt/base/order_hooks.h"
 #include "rt/task/account/locals.h"
 #include "rt/task/account/name.h"
@@ -36,6 +37,17 @@ int view_of(TaskState state) noexcept {
 }
 
 }  // namespace
+
+int new_key(janus_local_key* key, void (*destroy)(void*),
+            OrError<std::uint32_t> (*make)(Task* task, void (*destroy)(void*)) noexcept) noexcept {
+  const Caller me = enter();
+  if (key == nullptr || !may_destroy(destroy)) return JANUS_E_INVALID;
+  write_user(key, janus_local_key{0});  // tests the memory for the key before a key is taken
+  const OrError<std::uint32_t> fresh = make(me.task, destroy);
+  if (!fresh) return fresh.error;
+  write_user(key, janus_local_key{fresh.value});
+  return 0;
+}
 
 }  // namespace janus
 
@@ -168,13 +180,7 @@ int janus_task_unpin(void) {
 }
 
 int janus_local_new(janus_local_key* key, void (*destroy)(void*)) {
-  const Caller me = enter();
-  if (key == nullptr || !may_destroy(destroy)) return JANUS_E_INVALID;
-  write_user(key, janus_local_key{0});  // tests the memory for the key before a key is taken
-  const OrError<std::uint32_t> fresh = new_local(me.task, destroy);
-  if (!fresh) return fresh.error;
-  write_user(key, janus_local_key{fresh.value});
-  return 0;
+  return new_key(key, destroy, [](Task* task, void (*end)(void*)) noexcept { return new_local(task, end); });
 }
 
 int janus_local_delete(janus_local_key key) {

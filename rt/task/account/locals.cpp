@@ -3,7 +3,7 @@
 #include "rt/task/account/locals.h"
 
 #include "rt/task/account/group.h"
-#include "rt/task/account/local_key.h"
+#include "rt/task/account/inherited.h"
 #include "rt/task/account/memory.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/wait/slice.h"
@@ -12,7 +12,6 @@ namespace janus {
 
 namespace {
 
-constexpr unsigned kRounds = 4;  // the minimum that POSIX requires for thread-specific data
 constexpr unsigned kKeyBits = 10;
 static_assert(1u << kKeyBits == kLocalKeys);
 constexpr unsigned kEntries = 32;  // entries in a page of a task's table
@@ -29,10 +28,11 @@ unsigned place_of(std::uint32_t key) noexcept {
   return key % kLocalKeys;
 }
 
-// The state of one place for a key. Written under the lock; only `local` is read without it.
+// The state of one place for a key. Written under the lock; only `local` and `is_inherited` are read without it.
 struct KeyPlace {
   LocalKey local;
-  std::uint32_t uses = 0;  // number of keys so far; at kMaxUses the place gets no more, so no key repeats
+  Atomic<bool> is_inherited{false};  // set before the key is published
+  std::uint32_t uses = 0;            // number of keys so far; at kMaxUses the place gets no more, so no key repeats
   // Index of the account that paid the deposit; 0: none was paid, as the maker is on the root's account.
   std::uint32_t account = 0;
   std::uint64_t runtime = 0;  // handle_key[0] of that account's runtime, which identifies the runtime
@@ -127,7 +127,7 @@ bool has_place_for(const Runtime& runtime, const Account* group) noexcept {
 
 }  // namespace
 
-OrError<std::uint32_t> new_local(Task* task, void (*destroy)(void*)) noexcept {
+OrError<std::uint32_t> new_local(Task* task, void (*destroy)(void*), bool is_inherited) noexcept {
   const bool pays = has_to_pay(task);
   Runtime* const runtime = pays ? task->nursery->runtime : nullptr;
   const Account* const group = pays ? group_of(task) : nullptr;
@@ -143,6 +143,7 @@ OrError<std::uint32_t> new_local(Task* task, void (*destroy)(void*)) noexcept {
       free.group = group != nullptr ? group->index() : 0;
       free.runtime = pays ? runtime->handle_key[0] : 0;
       free.deposit = deposit.value;
+      free.is_inherited.store(is_inherited, std::memory_order_relaxed);
       const std::uint32_t key = ++free.uses << kKeyBits | place;
       free.local.publish(key, destroy);
       return key;
@@ -177,16 +178,35 @@ bool is_local(std::uint32_t key) noexcept {
   return key != 0 && local_keys[place_of(key)].local.key() == key;
 }
 
-void* get_local(const Task& task, std::uint32_t key) noexcept {
-  if (!task.is_marked(TaskMarks::kHasLocals) || !is_local(key)) return nullptr;
+LocalKey::Destroy destructor_of(std::uint32_t key) noexcept {
+  return local_keys[place_of(key)].local.destructor_of(key);
+}
+
+namespace {
+
+void* get_own(const Task& task, std::uint32_t key) noexcept {
   const LocalTable::Entry* const page = task.frame->details.locals->pages[place_of(key) / kEntries];
   if (page == nullptr) return nullptr;
   const LocalTable::Entry& entry = page[place_of(key) % kEntries];
   return entry.key == key ? entry.value : nullptr;
 }
 
+// Of a key.
+bool is_inherited(std::uint32_t key) noexcept {
+  return local_keys[place_of(key)].is_inherited.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void* get_local(const Task& task, std::uint32_t key) noexcept {
+  if (task.marks == 0 || !is_local(key)) return nullptr;
+  if (is_inherited(key)) return has_inherited(task) ? get_inherited(task, key) : nullptr;
+  return task.is_marked(TaskMarks::kHasLocals) ? get_own(task, key) : nullptr;
+}
+
 int set_local(Task& task, std::uint32_t key, void* value) noexcept {
   Runtime& runtime = *task.nursery->runtime;
+  if (is_inherited(key)) return set_inherited(task, key, value);
   if (!task.is_marked(TaskMarks::kHasLocals)) {
     const OrError<void*> table = allocate_own(runtime, &current_worker(), &task, sizeof(LocalTable));
     if (!table) return table.error;
@@ -206,27 +226,25 @@ int set_local(Task& task, std::uint32_t key, void* value) noexcept {
   return 0;
 }
 
-void destroy_locals(Task& task) noexcept {
-  bool again = true;
-  for (unsigned round = 0; round < kRounds && again; ++round) {
-    again = false;
-    for (unsigned place = 0; place < kLocalKeys; ++place) {
-      // Read again each time: a destructor may have set a value that needed another page.
-      LocalTable::Entry* const page = task.frame->details.locals->pages[place / kEntries];
-      if (page == nullptr) {
-        place |= kEntries - 1;
-        continue;
-      }
-      LocalTable::Entry& entry = page[place % kEntries];
-      void* const value = entry.value;
-      entry.value = nullptr;
-      if (value == nullptr) continue;
-      const LocalKey::Destroy destroy = local_keys[place].local.destructor_of(entry.key);
-      if (destroy == nullptr) continue;
-      destroy(value);
-      again = true;
+bool destroy_locals(Task& task) noexcept {
+  bool was_any = false;
+  for (unsigned place = 0; place < kLocalKeys; ++place) {
+    // Read again each time: a destructor may have set a value that needed another page.
+    LocalTable::Entry* const page = task.frame->details.locals->pages[place / kEntries];
+    if (page == nullptr) {
+      place |= kEntries - 1;
+      continue;
     }
+    LocalTable::Entry& entry = page[place % kEntries];
+    void* const value = entry.value;
+    entry.value = nullptr;
+    if (value == nullptr) continue;
+    const LocalKey::Destroy destroy = destructor_of(entry.key);
+    if (destroy == nullptr) continue;
+    destroy(value);
+    was_any = true;
   }
+  return was_any;
 }
 
 void free_locals(Task& task) noexcept {

@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "rt/task/account/inherited.h"
 #include "rt/task/account/locals.h"
 #include "rt/task/account/name.h"
 #include "rt/task/account/reclaim.h"
@@ -104,10 +105,12 @@ void give_back(Runtime& runtime, const Confinement& to) noexcept {
   attach_clean(nursery, worker, owner, alive, told ? ~std::uint64_t{0} : clean);
 }
 
-// Before a nursery can be found that is opened in a shield of its owner.
-void keep_in_shield(Nursery& nursery, const Task& owner) noexcept {
-  if (is_shielded(owner))
-    nursery.word.store(NurseryWord::kShielded | NurseryWord::kOwnersGrace, std::memory_order_relaxed);
+// Before a nursery can be found whose owner is in a shield or has inherited values. Returns what init_nursery() returns.
+std::uint32_t pass_context_on(Nursery& nursery, const Task& owner, std::uint32_t alive) noexcept {
+  const std::uint64_t shielded = is_shielded(owner) ? NurseryWord::kShielded | NurseryWord::kOwnersGrace : 0;
+  const std::uint64_t passing = has_inherited(owner) ? NurseryWord::kPassing : 0;
+  if ((shielded | passing) != 0) nursery.word.store(shielded | passing, std::memory_order_relaxed);
+  return passing != 0 ? Nursery::kDrawing : alive;
 }
 
 // Cancels a nursery that is opened by a task that was cancelled.
@@ -167,8 +170,7 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
     link_current(*owner->frame);
     link_nursery(owner->frame->open, *nursery);
     nursery->traits.is_linked = true;
-    keep_in_shield(*nursery, *owner);
-    attach_to_owner(*nursery, *worker, *owner, alive);
+    attach_to_owner(*nursery, *worker, *owner, pass_context_on(*nursery, *owner, alive));
     pass_cancel_on(nursery, *worker, *owner);
   } else {
     belong_to_nobody(*nursery, runtime, alive);
@@ -229,7 +231,7 @@ template <Path kPath, bool kIsFork>
   traits.scope = NurseryTraits::kScoped;
   traits.draws = traits.has_leftovers = is_special && owner.is_caged();
   if (!kIsFast && to.is_confined) confine(traits, *nursery, to);
-  const std::uint32_t alive = init_nursery(*nursery, owner.account, traits);
+  std::uint32_t alive = init_nursery(*nursery, owner.account, traits);
   RunFrame& frame = *owner.frame;
   if constexpr (kIsFork) {
     link_nursery(frame.open, *nursery);
@@ -238,7 +240,7 @@ template <Path kPath, bool kIsFork>
     frame.current = nursery;
   }
   if (is_special) [[unlikely]]
-    keep_in_shield(*nursery, owner);
+    alive = pass_context_on(*nursery, owner, alive);
   attach_to_owner(*nursery, worker, owner, alive);
   if constexpr (!kIsFast) pass_cancel_on(nursery, worker, owner);
   return nursery;

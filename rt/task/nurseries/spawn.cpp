@@ -3,6 +3,7 @@
 #include "rt/task/nurseries/spawn.h"
 
 #include "rt/base/order_hooks.h"
+#include "rt/task/account/inherited.h"
 #include "rt/task/account/name.h"
 #include "rt/task/nurseries/cap.h"
 #include "rt/task/nurseries/gate.h"
@@ -145,6 +146,14 @@ OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, con
     refund_spawn(nursery, account, options.stack_class);
     count_child_out(worker, nursery);
     return Failed{record.error};
+  }
+  if (!kIsFast && (nursery.word.load(std::memory_order_acquire) & NurseryWord::kPassing) != 0) [[unlikely]] {
+    if (!pass_inherited(worker, nursery, account, fn, arg)) {
+      runtime.tasks.give(worker != nullptr ? &worker->tasks : nullptr, record.value);
+      refund_spawn(nursery, account, options.stack_class);
+      count_child_out(worker, nursery);
+      return Failed{kErrorNoMemory};
+    }
   }
   auto* const task = static_cast<Task*>(record.value);
   init_task(*task, nursery, account, fn, arg, options.stack_class, static_cast<std::uint8_t>(flags));

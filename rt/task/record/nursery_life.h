@@ -19,8 +19,9 @@ struct NurseryWord {
   static constexpr std::uint64_t kDeadlocked = 16;   // cancelled because nothing in the runtime could run any more
   static constexpr std::uint64_t kShielded = 32;     // its owner's shield keeps cancels from above away from it
   static constexpr std::uint64_t kOwnersGrace = 64;  // opened in a shield: tasks below spend its owner's grace
-  static constexpr std::uint64_t kAnyEnd = 128;  // with kWaiter: also the end of a child that leaves a record wakes it
-  static constexpr std::uint64_t kChild = 256;   // unit of the count, which is above the flags, in two's complement
+  static constexpr std::uint64_t kAnyEnd = 128;   // with kWaiter: also the end of a child that leaves a record wakes it
+  static constexpr std::uint64_t kPassing = 256;  // its owner has inherited values (rt/task/account/inherited.h)
+  static constexpr std::uint64_t kChild = 512;    // unit of the count, which is above the flags, in two's complement
 
   static bool is_terminal(std::uint64_t word) noexcept {
     return word < kChild && (word & kShared) != 0 && (word & (kClosed | kCancelled)) != 0;
@@ -30,7 +31,8 @@ struct NurseryWord {
 // The values of `alive`.
 struct NurseryAlive {
   static constexpr std::uint32_t kAlive = 0x4a4e5253;
-  static constexpr std::uint32_t kDrawing = kAlive + 1;  // kAlive, and every spawn is charged, or needs a right
+  // kAlive, and every spawn is charged, needs a right, or passes inherited values on
+  static constexpr std::uint32_t kDrawing = kAlive + 1;
   static constexpr std::uint32_t kClosing = kAlive + 2;  // its owner awaits it: it refuses spawns as with kClosed
   static constexpr std::uint32_t kEnding = kAlive + 3;   // for a short time; see NurseryLife
   static bool is_alive(std::uint32_t alive) noexcept { return alive - kAlive <= kEnding - kAlive; }

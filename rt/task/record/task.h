@@ -123,7 +123,8 @@ struct TaskMarks {
   static constexpr std::uint8_t kHasError = 16;    // janus_last_error, or errno
   static constexpr std::uint8_t kHoldsLocks = 32;  // it may have to release some at its end, or tell those who wait
   static constexpr std::uint8_t kHasGrown = 64;    // it has grown its stack, and shrinks it at its end
-  // It has a deadline, is in a shield, carries a token or has derived some; unlike the others, only as long as that.
+  // It has a deadline, is in a shield, carries a token or has derived some, or has inherited values; unlike the others, only
+  // as long as that.
   static constexpr std::uint8_t kHasContext = 128;
 };
 
@@ -131,6 +132,7 @@ using TaskLock = RankedLock<LockRank::kTask>;
 
 struct Join;
 struct LocalTable;
+struct InheritedValues;
 
 // The part of a task that only some tasks have.
 struct TaskExtra {
@@ -223,8 +225,9 @@ struct RunDetails : ListLink<MigratedTasks> {
   Stack* abandoned = nullptr;           // its own stack, if it ends by force on a spare one
   LockWaiter* held_locks = nullptr;     // with kHoldsLocks
   LocksBefore* locks_before = nullptr;  // of the innermost half that began with kHoldsLocks (rt/task/run/fork.cpp)
-  static constexpr std::uint8_t kInShield = 1, kHasCaps = 2;
+  static constexpr std::uint8_t kInShield = 1, kHasCaps = 2, kInherits = 4;
   const DeadlineActions* deadline = nullptr;  // with kHasContext; nullptr: none
+  InheritedValues* inherited = nullptr;       // with kInherits (rt/task/account/inherited.h)
   // With kHasCaps (rt/task/nurseries/cap.h):
   Cap* cap = nullptr;      // the token that it was spawned with; nullptr: it has that of its nursery
   Cap* derived = nullptr;  // by this task, and in force until it ends
@@ -245,7 +248,7 @@ struct RunDetails : ListLink<MigratedTasks> {
   std::uint16_t waits = 0;        // counts what `task->awaits` was, so that no two waits are alike
   bool was_told = false;          // the cancel of task->nursery has told it; under that nursery's lock
   bool has_passed_cancel_on = false;  // with kSawCancel: no shield above it puts its cancel aside (any more)
-  std::uint8_t context = 0;           // with kHasContext, beside a deadline: kInShield, kHasCaps
+  std::uint8_t context = 0;           // with kHasContext, beside a deadline: kInShield, kHasCaps, kInherits
   bool is_half_shielded = false;      // with kHasContext: the innermost half that runs began so (rt/task/run/fork.cpp)
   Outcome outcome = Outcome::kPending;  // once kWasForced
   Cause cause = Cause::kNone;           // once kWasForced

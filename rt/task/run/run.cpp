@@ -6,6 +6,7 @@
 #include "rt/base/order_hooks.h"
 #include "rt/mem/stack_canary.h"
 #include "rt/sched/fiber_hooks.h"
+#include "rt/task/account/inherited.h"
 #include "rt/task/account/locals.h"
 #include "rt/task/locks/keyed_lock.h"
 #include "rt/task/nurseries/cap.h"
@@ -132,13 +133,23 @@ std::int64_t end_nurseries(Task& task, RunFrame& frame, std::int64_t code) noexc
   return frame.open != nullptr || frame.current != nullptr || has_seen ? end_left_open(task, code, code < 0) : code;
 }
 
+// If one sets values again, these are destroyed too, for a few rounds.
+void destroy_all_locals(Task& task) noexcept {
+  constexpr unsigned kRounds = 4;  // the minimum that POSIX requires for thread-specific data
+  bool again = true;
+  for (unsigned round = 0; round < kRounds && again; ++round) {
+    again = task.is_marked(TaskMarks::kHasLocals) && destroy_locals(task);
+    if (has_inherited(task) && destroy_inherited(task)) again = true;
+  }
+}
+
 // Destructors are user code, in which a fault ends the task as anywhere else. They are not called for a task that was
 // ended by force, since its data may be in any state.
 std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept {
   if (!task.is_marked(TaskMarks::kWasForced)) {
     const std::int64_t ended = janus_task_call(
         [](void* self) -> std::int64_t {
-          destroy_locals(*static_cast<Task*>(self));
+          destroy_all_locals(*static_cast<Task*>(self));
           return 0;
         },
         &task, &frame.frame_sp);
@@ -149,14 +160,15 @@ std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept
     }
     release_held_locks(task);
   }
-  free_locals(task);
+  if (task.is_marked(TaskMarks::kHasLocals)) free_locals(task);
   return end_nurseries(task, frame, code);  // destructors may have left some open
 }
 
 // Ends the nurseries and frees the local values that a task may have left.
 std::int64_t clean_up(Task& task, RunFrame& frame, std::int64_t code) noexcept {
   code = end_nurseries(task, frame, code);
-  if (task.is_marked(TaskMarks::kHasLocals)) code = end_locals(task, frame, code);
+  const bool has_set = has_inherited(task) && has_set_inherited(task);
+  if (task.is_marked(TaskMarks::kHasLocals) || has_set) code = end_locals(task, frame, code);
   return code;
 }
 
@@ -191,6 +203,12 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   return -2;
 }
 
+// Drops what a task was given that will not start.
+void drop_birth(Task& task) noexcept {
+  if (drop_context != nullptr) drop_context(task);
+  if (drop_inherited != nullptr) drop_inherited(task);
+}
+
 // For a task that was told to end before its start: whether its function is called all the same.
 [[gnu::noinline, gnu::cold]] bool starts_told(Task& task) noexcept {
   Worker& worker = current_worker();
@@ -200,7 +218,7 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   if (runs) {
     begin_grace(worker, task);
   } else {
-    if (drop_context != nullptr) drop_context(task);
+    drop_birth(task);
     task.mark(TaskMarks::kSawCancel);
   }
   task.frame->details.has_passed_cancel_on = !is_aside;
@@ -219,6 +237,7 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
 
 // What the task has beside locks and nurseries. Others may run meanwhile.
 [[gnu::noinline, gnu::cold]] void give_back(Task& task) noexcept {
+  if (has_inherited(task)) end_inherited(task);
   if (end_caps != nullptr && task.is_marked(TaskMarks::kHasContext)) end_caps(task);
   if (task.is_marked(TaskMarks::kHasGrown)) give_back_growth(current_worker(), task);
 }
@@ -420,7 +439,7 @@ bool run_only_child(Worker*& worker, Task& self, RunFrame& frame, Nursery& nurse
 // The machine has no stack of the task's class: the task ends without having run.
 void refuse_start(Runnable* fresh) noexcept {
   auto* task = static_cast<Task*>(fresh);
-  if (drop_context != nullptr) drop_context(*task);
+  drop_birth(*task);
   report_panic(*task, "no memory for its stack", nullptr);
   const TaskEnd end = {Outcome::kPanic, kPanicCode, Cause::kNoMemory};
   record_end(*task, end, Pace::kAtOnce);

@@ -142,7 +142,8 @@ bool is_terminal(const Nursery& nursery) noexcept {
 
 bool has_children(const Worker* worker, const Nursery& nursery) noexcept {
   const std::uint64_t word = nursery.word.load(std::memory_order_acquire);  // pairs with count_out()
-  const std::int64_t elsewhere = static_cast<std::int64_t>(word) / std::int64_t{NurseryWord::kChild};
+  const std::int64_t elsewhere =
+      static_cast<std::int64_t>(word & ~(NurseryWord::kChild - 1)) / std::int64_t{NurseryWord::kChild};
   const bool is_home = worker != nullptr && is_at_home(nursery, *worker);
   return elsewhere + (is_home ? nursery.local_count : 0) != 0;
 }

@@ -65,6 +65,10 @@ int janus_task_unpin(void);
 // functions only janus_free) is called with each value that a task has left, unless the task was ended by force (by a
 // panic or a used-up budget). A key made below a budget costs it 64 bytes and ends with it [any].
 int janus_local_new(janus_local_key* key, void (*destroy)(void* value));
+// The same for a key whose values children inherit: a child begins with the value that the task whose nursery it is in has
+// when it is spawned, the pointer itself. `destroy` is called by the task that has set the value, once its nurseries have
+// ended. A task has at most 32 values of such keys: JANUS_E_NO_MEMORY from janus_local_set [any].
+int janus_local_new_inherited(janus_local_key* key, void (*destroy)(void* value));
 // Ends a key. Drops values that tasks still have under it, without calling the destructor; no later key equals it.
 // JANUS_E_INVALID: it is no key; JANUS_E_NO_CAP: the caller is below a budget, which did not pay for the key [any].
 int janus_local_delete(janus_local_key key);
