@@ -53,6 +53,7 @@ constexpr std::array<std::string_view, 141> kRuntimeNames = {
     "janus_local_delete",
     "janus_local_get",
     "janus_local_new",
+    "janus_local_new_inherited",
     "janus_local_set",
     "janus_mailbox_close",
     "janus_mailbox_create",

@@ -341,6 +341,7 @@ const char* janus_strerror(int64_t value);
 int janus_task_pin(void);
 int janus_task_unpin(void);
 int janus_local_new(janus_local_key* key, void (*destroy)(void* value));
+int janus_local_new_inherited(janus_local_key* key, void (*destroy)(void* value));
 int janus_local_delete(janus_local_key key);
 void* janus_local_get(janus_local_key key);
 int janus_local_set(janus_local_key key, void* value);

@@ -118,6 +118,7 @@ TASK_TEST(bad_input, null_results_and_stats_are_ignored) {
   janus_stats stats = {};
   janus_rt_stats(nullptr, &stats);
   CHECK_LT(janus_local_new(nullptr, nullptr), 0);
+  CHECK_LT(janus_local_new_inherited(nullptr, nullptr), 0);
   CHECK_LT(janus_local_set({9999}, &stats), 0);
   CHECK(janus_local_get({9999}) == nullptr);
   CHECK_LT(janus_budget_grant64(nullptr, 99, 1), 0);

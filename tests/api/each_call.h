@@ -149,6 +149,12 @@ static int64_t local_new(void) {
   janus_local_delete(fresh);
   return answer;
 }
+static int64_t local_new_inherited(void) {
+  janus_local_key fresh;
+  const int answer = janus_local_new_inherited(&fresh, 0);
+  janus_local_delete(fresh);
+  return answer;
+}
 static int64_t local_set(void) {
   return janus_local_set(key, &word);
 }
@@ -794,6 +800,7 @@ static const call calls[] = {
     {"janus_local_delete", local_delete},
     {"janus_local_get", local_get},
     {"janus_local_new", local_new},
+    {"janus_local_new_inherited", local_new_inherited},
     {"janus_local_set", local_set},
     {"janus_yield_check", yield_check},
     {"janus_loop_check", loop_check},

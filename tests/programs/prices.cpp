@@ -109,6 +109,7 @@ const Price prices[] = {
     {"janus_local_get", [] { janus_local_get(key); }},
     {"janus_local_new", [] { janus_local_new(&keys[turn], nullptr); }},
     {"janus_local_delete", [] { janus_local_delete(keys[turn]); }},
+    {"janus_local_new_inherited", [] { janus_local_new_inherited(&keys[turn], nullptr); }},
     {"janus_shield", [] { janus_shield(nothing, nullptr); }},
     {"janus_yield_slow", [] { janus_yield_slow(); }},
     {"janus_scheduler_yield",

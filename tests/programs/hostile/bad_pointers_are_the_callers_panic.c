@@ -101,6 +101,11 @@ static void local_new(belongings* mine, void* bad) {
   janus_local_new((janus_local_key*)bad, NULL);
 }
 
+static void local_new_inherited(belongings* mine, void* bad) {
+  (void)mine;
+  janus_local_new_inherited((janus_local_key*)bad, NULL);
+}
+
 static void send_element(belongings* mine, void* bad) {
   janus_channel_send(mine->room, bad);
 }
@@ -369,6 +374,7 @@ static const attempt attempts[] = {
     {set_name, "set_name", 0},
     {panic_why, "panic", 0},
     {local_new, "local_new", 1},
+    {local_new_inherited, "local_new_inherited", 1},
     {send_element, "send", 0},
     {try_send_element, "try_send", 0},
     {recv_element, "recv", 1},

@@ -300,6 +300,13 @@ static void step_local_key(belongings* mine) {
   if (janus_local_new(&key, NULL) == 0) janus_local_delete(key);
 }
 
+static void step_inherited(belongings* mine) {
+  janus_local_key key;
+  if (janus_local_new_inherited(&key, NULL) != 0) return;
+  janus_local_set(key, mine);
+  janus_local_delete(key);
+}
+
 // ---- Channels -------------------------------------------------------------------------------------------------------
 
 static void step_channel(belongings* mine) {
@@ -606,6 +613,7 @@ static const step steps[] = {
     {"yield, yield_slow", step_yield_and_slow, "janus_yield_slow"},
     {"local_set", step_local_set, "janus_local_set"},
     {"local_new, local_delete", step_local_key, "janus_local_new janus_local_delete"},
+    {"local_new_inherited, local_set", step_inherited, "janus_local_new_inherited"},
     {"channel_create, release", step_channel, "janus_channel_create"},
     {"retain, release", step_retain, "janus_channel_retain"},
     {"close of what is closed", step_channel_close, "janus_channel_close"},

@@ -407,6 +407,7 @@ const EdgeCall calls[] = {
     {"set_name(nothing)", [] { return refused(janus_task_set_name(nullptr)); }},
     {"unpin, never pinned", [] { return refused(janus_task_unpin()); }},
     {"local_new(into nothing)", [] { return refused(janus_local_new(nullptr, nullptr)); }},
+    {"local_new_inherited(into nothing)", [] { return refused(janus_local_new_inherited(nullptr, nullptr)); }},
     {"local_set(junk)", [] { return refused(janus_local_set({0xffffffff}, &value)); }},
     {"local_get(junk)", [] { return refused(janus_local_get({0xffffffff})); }},
     {"budget_recharge(all)", [] { return refused(janus_budget_recharge(JANUS_BUDGET_ALL)); }},
