@@ -71,7 +71,10 @@ TEST(inherited, the_current_nursery_passes_it_on_too) {
 
 TEST(inherited, what_a_child_sets_is_its_own) {
   on_any_workers([] {
-    const janus_local_key key = inherited_key(), other = inherited_key();
+    static std::atomic<int> destroyed[4];
+    for (auto& count : destroyed) count.store(0);
+    const auto destroy = [](void* value) { destroyed[static_cast<Request*>(value)->number].fetch_add(1); };
+    const janus_local_key key = inherited_key(destroy), other = inherited_key(destroy);
     Request mine{key, 1}, childs{key, 2}, both{other, 3};
     mine.begin();
     both.begin();
@@ -90,6 +93,7 @@ TEST(inherited, what_a_child_sets_is_its_own) {
     Scope scope;
     for (int i = 0; i < 3; ++i) scope.go(child);
     CHECK_EQ(scope.end(), 0);
+    CHECK(destroyed[1].load() == 0 && destroyed[2].load() == 3 && destroyed[3].load() == 0);
     CHECK(Request::current(key) == &mine);
     CHECK_EQ(janus_local_delete(key), 0);
     CHECK_EQ(janus_local_delete(other), 0);
@@ -223,12 +227,14 @@ TEST(inherited, children_that_never_start_keep_nothing) {
     Request request{key, 1};
     Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_SUSPEND, budget_of(100'000'000, 64 << 20));
     auto spawner = [&] {
-      request.begin();
       const std::size_t before = janus_budget_get_current().memory;
-      for (int i = 0; i < 20; ++i) {
+      for (int i = 0; i < 100; ++i) {
         Scope scope;
         auto child = [] { return janus_park(-1); };
-        for (int j = 0; j < 20; ++j) scope.go(child);
+        for (int j = 0; j < 40; ++j) {
+          request.begin();
+          scope.go(child);
+        }
         CHECK_EQ(scope.cancel(), 0);
         (void)scope.end();
       }
