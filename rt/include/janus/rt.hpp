@@ -24,6 +24,7 @@
 #include <janus/rt/parallel.hpp>
 #include <janus/rt/runtime.hpp>
 #include <janus/rt/select.hpp>
+#include <janus/rt/several.hpp>
 #include <janus/rt/sort.hpp>
 #include <janus/rt/sync.hpp>
 #include <janus/rt/task.hpp>
