@@ -9,7 +9,7 @@
 
 namespace janus::lower {
 
-constexpr std::array<std::string_view, 141> kRuntimeNames = {
+constexpr std::array<std::string_view, 142> kRuntimeNames = {
     "janus_alloc",
     "janus_alloc_aligned",
     "janus_barrier_init",
