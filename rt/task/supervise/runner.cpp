@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/supervise/runner.cpp — see runner.h.
+#include "rt/task/supervise/runner.h"
+
+#include "rt/base/order_hooks.h"
+#include "rt/task/nurseries/handle.h"
+#include "rt/task/nurseries/next_ended.h"
+#include "rt/task/wait/cancel.h"
+#include "rt/task/wait/deadline.h"
+#include "rt/task/wait/put_aside.h"
+#include "rt/task/wait/shield.h"
+#include "rt/task/wait/slice.h"
+#include "rt/task/wait/wake.h"
+#include "rt/task/wait/yield.h"
+
+namespace janus {
+
+namespace {
+
+// A runner that was told to end looks so often what is left of its grace.
+constexpr std::uint64_t kLookNs = 100'000;
+
+// News for the runner, or the end of a child. Others may look when the supervisor has ended already, so both are in the
+// nursery, whose record stays one.
+struct AwaitedNews : AwaitedUnlocked {
+  Nursery& nursery;
+  const bool ends_by_cancel;
+
+  AwaitedNews(Nursery& of, bool ends) noexcept : nursery(of), ends_by_cancel(ends) {}
+  static constexpr WaitReason reason() noexcept { return WaitReason::kChildren; }
+  static bool are_there(Nursery& nursery) noexcept {
+    return std::atomic_ref(nursery.news).load(std::memory_order_seq_cst) != 0 ||
+           nursery.untold.load(std::memory_order_relaxed) != nullptr;
+  }
+  bool is_over() const noexcept { return are_there(nursery); }
+  bool heeds_shield() const noexcept { return !ends_by_cancel; }
+  void* key() const noexcept { return &nursery; }
+  static void publish(Task& task, void* nursery) noexcept {
+    arch::full_fence();  // the partners are count_out() and tell_runner()
+    if (are_there(*static_cast<Nursery*>(nursery))) (void)wake(&current_worker(), task, reason());
+  }
+};
+
+}  // namespace
+
+// --- Waiting ---------------------------------------------------------------------------------------------------------
+
+Runner::Runner(Task& task, Channel& of, std::uint32_t its_secret) noexcept
+    : self(task), record(of), secret(its_secret), is_in_shield_(is_shielded(task)) {}
+
+std::uint64_t Runner::now_ns() noexcept {
+  return current_worker().scheduler->now_ns();
+}
+
+std::uint64_t Runner::time_after(std::uint64_t ns) noexcept {
+  const std::uint64_t now = now_ns();
+  return ns < kNever - now ? now + ns : kNever;
+}
+
+bool Runner::is_told_to_end() noexcept {
+  return is_told(self) && !is_in_shield_ && !is_put_aside(self);
+}
+
+// The grace of the shield is that which the runner and its children would have without one, each of them one.
+void Runner::count_grace(int children) noexcept {
+  if (is_in_shield_ || is_told(self)) return;
+  graces_ += children;
+  const std::int64_t one = runtime().options.cancel_grace_ops;
+  self.frame->details.own_grace.fetch_add(children * one, std::memory_order_relaxed);
+}
+
+// Of a runner that was told to end: the children, of whom some are not told yet, spend half of the grace, and the other half
+// once all of them are.
+bool Runner::is_grace_short() noexcept {
+  if (!is_told_to_end()) return false;
+  (void)learn_of_cancel(self);
+  const std::int64_t left = self.frame->details.grace().load(std::memory_order_relaxed);
+  return left < graces_ * runtime().options.cancel_grace_ops / 2;
+}
+
+WaitEnd Runner::wait_until(std::uint64_t at_ns, bool ends_by_cancel) noexcept {
+  const Deadline deadline(self, at_ns);
+  AwaitedNews news(*nursery, ends_by_cancel && !is_in_shield_ && !is_put_aside(self));
+  return wait_for_any(self, *nursery, news);
+}
+
+// --- Ends ------------------------------------------------------------------------------------------------------------
+
+void Runner::note_end(Child& child, const Report& report) noexcept {
+  Child* gone = nullptr;
+  {
+    const ChannelHold held = hold();
+    child.task = 0;
+    child.last = report;
+    const bool was_stopped = child.state == ChildState::kStops;
+    child.state = ChildState::kWaits;
+    if (child.is_removed || (was_stopped && child.spec.restart == RestartPolicy::kTemporary)) {
+      take_out(its(), child);
+      gone = &child;
+    } else if (!was_stopped || child.has_failed) {
+      its().dead.push_back(&child);
+    }
+  }
+  free_child(record, gone);
+}
+
+// In parts, so that others run meanwhile.
+void Runner::note_ends() noexcept {
+  Report report{};
+  Task* ended = nullptr;
+  for (unsigned noted = 1; take_untold(*nursery, report, ended); ++noted) {
+    auto* const child = static_cast<Child*>(ended->arg);
+    ended->lock.lock();
+    (void)release_locked(&current_worker(), ended);
+    count_grace(-1);
+    order_hooks::release(&record);  // what it did happens before its removal
+    note_end(*child, report);
+    if (noted % price::kRecordsAtOnce == 0) let_others_run(self);
+  }
+}
+
+// --- Stops -----------------------------------------------------------------------------------------------------------
+
+bool Runner::stop(std::uint64_t id) noexcept {
+  std::uint64_t handle = 0, until_ns = kNever;
+  {
+    const ChannelHold held = hold();
+    Child* const child = its().children.find(id);
+    if (child == nullptr) return true;
+    if (child->is_linked()) List<Child>::remove(child);  // it is dead already, or waits for its start
+    handle = child->task;
+    if (handle == 0) {
+      child->state = ChildState::kWaits;
+      return true;
+    }
+    child->state = ChildState::kStops;
+    if (child->spec.stop_ns != 0) until_ns = time_after(child->spec.stop_ns);
+  }
+  stop_task(runtime(), handle);
+  for (;;) {
+    forget_news();
+    note_ends();
+    {
+      const ChannelHold held = hold();
+      const Child* const child = its().children.find(id);
+      if (child == nullptr || child->task != handle) return true;
+    }
+    if ((until_ns != kNever && now_ns() >= until_ns) || is_grace_short()) return false;
+    const std::uint64_t look_ns = is_told_to_end() ? time_after(kLookNs) : kNever;
+    if (wait_until(look_ns < until_ns ? look_ns : until_ns, !is_told_to_end()) == WaitEnd::kNoStack) return false;
+  }
+}
+
+bool Runner::take_down_after(std::uint64_t id) noexcept {
+  bool have_ended = true;
+  for (std::uint64_t at = UINT64_MAX;;) {
+    Child* gone = nullptr;
+    {
+      const ChannelHold held = hold();
+      Child* const child = its().children.before(at);
+      if (child == nullptr || child->number <= id) return have_ended;
+      at = child->number;
+      if (child->spec.restart == RestartPolicy::kTemporary && child->task == 0 && child->task_id != 0) {
+        take_out(its(), *child);
+        gone = child;
+      }
+    }
+    free_child(record, gone);
+    if (gone == nullptr && !stop(at)) have_ended = false;
+    if (is_grace_short()) {
+      cancel_nursery(&current_worker(), *nursery, Cause::kSupervisor, Pace::kInParts);
+      return false;
+    }
+    let_others_run(self);
+  }
+}
+
+}  // namespace janus

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/supervise/runner.h — the task that runs a supervisor, and the children that it has started: it waits for news of
+// them, takes note of their ends, and stops them in order. starts.h starts them, supervision.cpp has the whole run.
+#pragma once
+
+#include <cstdint>
+
+#include "rt/task/supervise/supervisor.h"
+#include "rt/task/wait/wait.h"
+
+namespace janus {
+
+class Runner {
+ protected:
+  static constexpr std::uint64_t kNever = platform::kForever;
+
+  Runner(Task& task, Channel& of, std::uint32_t its_secret) noexcept;
+
+  [[nodiscard]] static std::uint64_t now_ns() noexcept;
+  // kNever: later than any time.
+  [[nodiscard]] static std::uint64_t time_after(std::uint64_t ns) noexcept;
+
+  [[nodiscard]] ChannelHold hold() noexcept { return {&current_worker(), record}; }
+  [[nodiscard]] Supervisor& its() noexcept { return Supervisor::of(record); }
+  [[nodiscard]] Runtime& runtime() noexcept { return *record.runtime; }
+  void forget_news() noexcept { std::atomic_ref(nursery->news).store(0, std::memory_order_seq_cst); }
+
+  [[nodiscard]] bool is_told_to_end() noexcept;
+  // Children that have started, less those whose ends were noted, from here on.
+  void count_grace(int children) noexcept;
+  // Waits for news, or the end of a child.
+  [[nodiscard]] WaitEnd wait_until(std::uint64_t at_ns, bool ends_by_cancel) noexcept;
+  void note_ends() noexcept;
+  // Stops a child, if it runs, and waits for its end. False: it has not ended in its time.
+  [[nodiscard]] bool stop(std::uint64_t id) noexcept;
+  // Stops all children with higher numbers, the last first; if the grace gets short, all that are left at once. Temporary
+  // ones go. False: one has not ended in time.
+  [[nodiscard]] bool take_down_after(std::uint64_t id) noexcept;
+
+  Task& self;
+  Channel& record;
+  const std::uint32_t secret;
+  Nursery* nursery = nullptr;  // of the children's tasks, once it is open
+
+ private:
+  void note_end(Child& child, const Report& report) noexcept;
+  [[nodiscard]] bool is_grace_short() noexcept;
+
+  const bool is_in_shield_;  // of the caller: then it is not cancelled
+  std::int64_t graces_ = 1;  // of which the shield's is made up
+};
+
+}  // namespace janus
