@@ -376,6 +376,30 @@ TEST(supervisor, ops_and_time_have_both_to_be_short) {
   });
 }
 
+TEST(supervisor, who_asks_for_the_ops_between_restarts_pays_for_the_looks_at_all_workers) {
+  static constexpr std::uint32_t kRestarts = 20, kWorkers = 64;
+  static std::uint64_t spent[2];
+  static bool asks;
+  for (const bool each : {false, true}) {
+    asks = each;
+    run_in(deterministic(kWorkers, 1), [] {
+      auto runs = []() -> std::int64_t {
+        std::atomic<int> starts{0};
+        janus_supervisor_options options = options_of(JANUS_ONE_FOR_ONE, kRestarts);
+        options.within_ops = asks ? UINT64_MAX : 0;  // all of them are recent
+        const std::uint64_t before = janus_budget_get_current().ops;
+        CHECK_EQ(run_alone(options, fail_at_once, &starts), JANUS_E_STATE);
+        spent[asks ? 1 : 0] = before - janus_budget_get_current().ops;
+        return 0;
+      };
+      Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, budget_of(1'000'000));
+      scope.go(runs);
+      CHECK_EQ(scope.end(), 0);
+    });
+  }
+  CHECK_EQ(spent[1] - spent[0], std::uint64_t{kRestarts + 1} * kWorkers / 2);
+}
+
 TEST(supervisor, it_stops_its_children_the_last_first_when_it_is_told_to_end_or_closed) {
   on_any_workers([] {
     for (const bool is_closed : {false, true})

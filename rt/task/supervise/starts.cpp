@@ -13,12 +13,14 @@ namespace janus {
 
 namespace {
 
-// What the workers have counted; what they hold of slices is not in it yet.
-Moment moment_of(Runtime& runtime, std::uint64_t now_ns) noexcept {
-  Moment now{0, now_ns};
-  for (unsigned i = 0; i < runtime.scheduler.worker_count(); ++i)
-    now.ops += runtime.scheduler.worker(i)->counters.ops.read();
-  return now;
+// What the workers have counted; what they hold of slices is not in it yet. The running task pays for the looks, each of
+// which may be a cache miss.
+std::uint64_t ops_of_all_workers(Runtime& runtime) noexcept {
+  const unsigned workers = runtime.scheduler.worker_count();
+  take_fuel_unchecked(current_worker(), workers / price::kStepsPerOp);
+  std::uint64_t ops = 0;
+  for (unsigned i = 0; i < workers; ++i) ops += runtime.scheduler.worker(i)->counters.ops.read();
+  return ops;
 }
 
 }  // namespace
@@ -36,7 +38,7 @@ Child* Starts::next_dead() noexcept {
 int Starts::restart(Child& dead) noexcept {
   Supervisor& supervisor = its();
   const SupervisorOptions& options = supervisor.options;
-  const Moment now = moment_of(runtime(), now_ns());
+  const Moment now{options.limit.asks_ops() ? ops_of_all_workers(runtime()) : 0, now_ns()};
   const bool is_allowed = supervisor.restarts.note(options.limit, now);
   {
     const ChannelHold held = hold();
