@@ -174,6 +174,8 @@ TEST(supervisor, how_a_child_ends_decides_with_its_kind_whether_it_lives_again) 
       {JANUS_TEMPORARY, Order::kReturn, false, false}, {JANUS_TEMPORARY, Order::kFail, false, false},
       {JANUS_TEMPORARY, Order::kPanic, false, false},
   };
+  static constexpr std::uint32_t kKinds[] = {JANUS_KIND_PENDING, JANUS_KIND_SUCCESS, JANUS_KIND_CHILD_FAILED,
+                                             JANUS_KIND_PANIC};
   static const Row* row;
   for (const Row& each : rows) {
     row = &each;
@@ -187,6 +189,7 @@ TEST(supervisor, how_a_child_ends_decides_with_its_kind_whether_it_lives_again) 
               CHECK(family.has_started(0, 2));
               CHECK_EQ(janus_supervisor_children(family.supervisor, &child, 1), 1);
               CHECK_EQ(child.restarts, 1u);
+              CHECK_EQ(child.last.kind, kKinds[static_cast<int>(row->order)]);  // of its last life
             } else if (row->is_kept) {
               CHECK(eventually([&] {
                 return janus_supervisor_children(family.supervisor, &child, 1) == 1 && child.state == JANUS_CHILD_ENDED;

@@ -144,7 +144,6 @@ int Starts::start(Child& child) noexcept {
     child.task = handle_of(runtime(), *spawned.value);
     child.task_id = spawned.value->id;
     child.started_ns = now_ns();
-    child.last = {Outcome::kPending, 0, 0, 0, false, Cause::kNone};
   }
   launch(worker_of(runtime()), *spawned.value);
   return ready_ns != 0 ? wait_for_ready(id, ready_ns) : 0;
