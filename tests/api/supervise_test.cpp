@@ -565,6 +565,57 @@ TEST(supervisor, nobody_removes_what_he_is_in) {
   });
 }
 
+// What the child waits for is the task that removes it; the cancel ends that wait, unless it is in a shield.
+TEST(supervisor, one_that_waits_for_whoever_removes_it_is_removed) {
+  on_any_workers([] {
+    for (const bool is_shielded : {false, true}) {
+      const janus_supervisor_options options = options_of(JANUS_ONE_FOR_ONE, 0);
+      static janus_supervisor* supervisor;
+      static janus_task remover, child;
+      static std::atomic<int> state;  // 1: the remover is known; 2: the child is about to wait for it
+      static std::atomic<std::int64_t> joined;
+      supervisor = janus_supervisor_open(nullptr, &options);
+      state.store(0);
+      auto joins = [](void*) -> std::int64_t {
+        state.store(2);
+        return janus_task_join(remover, nullptr);
+      };
+      static janus_task_fn join;
+      join = joins;
+      janus_child_spec spec = {};
+      spec.restart = JANUS_TEMPORARY;
+      spec.arg = is_shielded ? &state : nullptr;
+      spec.start = [](void* in_shield) -> std::int64_t {
+        child = janus_task_self();
+        joined.store(in_shield != nullptr ? janus_shield(join, nullptr) : join(nullptr));
+        return joined.load();
+      };
+      auto removes = [] {
+        remover = janus_task_self();
+        state.store(1);
+        CHECK(eventually([] { return state.load() == 2; }));
+        CHECK(eventually([] { return janus_task_state(child) == JANUS_TASK_BLOCKED; }));
+        return janus_supervisor_remove(supervisor, 1);
+      };
+      auto runs = [] { return janus_supervisor_run(supervisor); };
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      const janus_task remove = scope.go(removes);
+      CHECK(eventually([] { return state.load() == 1; }));
+      CHECK_EQ(janus_supervisor_add(supervisor, &spec), 1);
+      const janus_task run = scope.go(runs);
+      std::int64_t answer = 1;
+      CHECK_EQ(janus_task_join(remove, &answer), 0);
+      CHECK_EQ(answer, is_shielded ? JANUS_E_DEADLOCK : 0);
+      CHECK(eventually([] { return janus_supervisor_children(supervisor, nullptr, 0) == 0; }));
+      CHECK_EQ(janus_supervisor_close(supervisor), 0);
+      CHECK_EQ(janus_task_join(run, &answer), 0);
+      CHECK_EQ(answer, 0);
+      CHECK_EQ(joined.load(), is_shielded ? 0 : JANUS_CANCELLED);
+      scope.end();
+    }
+  });
+}
+
 TEST(supervisor, one_that_gives_up_is_started_again_by_the_one_above) {
   on_any_workers([] {
     struct Inner {
