@@ -856,6 +856,31 @@ TEST(supervisor, children_that_are_busy_when_it_is_told_to_end_are_told_before_t
     });
 }
 
+// To wait for it uses up no ops that the others live on, so that it goes on stopping one after the other.
+TEST(supervisor, a_child_that_takes_a_minute_to_end_keeps_the_others_waiting_for_their_turn) {
+  run_in(deterministic(2, 9), [] {
+    with_family(3, options_of(JANUS_ONE_FOR_ONE, 0), [](Family& family, janus_task runner) {
+      janus_child_spec spec = {};
+      spec.arg = &family;
+      spec.start = [](void* of) -> std::int64_t {
+        (void)janus_park(-1);
+        auto tidies = [](void*) -> std::int64_t { return janus_sleep_ns(60'000 * kMs); };
+        const std::int64_t answer = janus_shield(tidies, nullptr);
+        static_cast<Family*>(of)->note('x', 3);
+        return answer;
+      };
+      CHECK_EQ(janus_supervisor_add(family.supervisor, &spec), 4);
+      janus_child children[4] = {};
+      CHECK(eventually([&] {
+        return janus_supervisor_children(family.supervisor, children, 4) == 4 && children[3].state == JANUS_CHILD_RUNS;
+      }));
+      CHECK_EQ(janus_task_cancel(runner), 0);
+      CHECK_EQ(janus_task_join(runner, nullptr), 0);
+      CHECK(family.says("x3-2-1-0"));
+    });
+  });
+}
+
 TEST(supervisor, any_mix_of_deaths_additions_and_removals_ends_as_it_should) {
   on_any_workers([] {
     for (std::uint32_t strategy = 0; strategy < 3; ++strategy) {

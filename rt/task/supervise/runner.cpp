@@ -17,8 +17,10 @@ namespace janus {
 
 namespace {
 
-// A runner that was told to end looks so often what is left of its grace.
-constexpr std::uint64_t kLookNs = 100'000;
+// A runner that was told to end looks so often what is left of its grace: soon while that is being spent; if not by more ops
+// than the look itself takes, later each time.
+constexpr std::uint64_t kFirstLookNs = 100'000, kLastLookNs = 100'000'000;
+constexpr std::int64_t kOpsOfLook = 64;
 
 // News for the runner, or the end of a child. Others may look when the supervisor has ended already, so both are in the
 // nursery, whose record stays one.
@@ -76,6 +78,15 @@ bool Runner::is_grace_short() noexcept {
   (void)learn_of_cancel(self);
   const std::int64_t left = self.frame->details.grace().load(std::memory_order_relaxed);
   return left < graces_ * runtime().options.cancel_grace_ops / 2;
+}
+
+// When it looks again. While the children that it waits for spend nothing it must not use up their grace by looking.
+std::uint64_t Runner::next_look() noexcept {
+  const std::int64_t left = self.frame->details.grace().load(std::memory_order_relaxed);
+  const bool is_spent = seen_grace_ - left > kOpsOfLook;
+  look_after_ns_ = is_spent ? kFirstLookNs : look_after_ns_ < kLastLookNs ? 2 * look_after_ns_ : kLastLookNs;
+  seen_grace_ = left;
+  return time_after(look_after_ns_);
 }
 
 WaitEnd Runner::wait_until(std::uint64_t at_ns, bool ends_by_cancel) noexcept {
@@ -137,6 +148,7 @@ bool Runner::stop(std::uint64_t id) noexcept {
     if (child->spec.stop_ns != 0) until_ns = time_after(child->spec.stop_ns);
   }
   stop_task(runtime(), handle);
+  look_after_ns_ = kFirstLookNs;
   for (;;) {
     forget_news();
     note_ends();
@@ -146,7 +158,7 @@ bool Runner::stop(std::uint64_t id) noexcept {
       if (child == nullptr || child->task != handle) return true;
     }
     if ((until_ns != kNever && now_ns() >= until_ns) || is_grace_short()) return false;
-    const std::uint64_t look_ns = is_told_to_end() ? time_after(kLookNs) : kNever;
+    const std::uint64_t look_ns = is_told_to_end() ? next_look() : kNever;
     if (wait_until(look_ns < until_ns ? look_ns : until_ns, !is_told_to_end()) == WaitEnd::kNoStack) return false;
   }
 }

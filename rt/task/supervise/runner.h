@@ -45,9 +45,13 @@ class Runner {
  private:
   void note_end(Child& child, const Report& report) noexcept;
   [[nodiscard]] bool is_grace_short() noexcept;
+  [[nodiscard]] std::uint64_t next_look() noexcept;
 
   const bool is_in_shield_;  // of the caller: then it is not cancelled
   std::int64_t graces_ = 1;  // of which the shield's is made up
+  // Once it was told to end: what was left of the grace when it looked last, and after how long it looks again.
+  std::int64_t seen_grace_ = 0;
+  std::uint64_t look_after_ns_ = 0;
 };
 
 }  // namespace janus
