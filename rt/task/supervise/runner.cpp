@@ -25,17 +25,19 @@ constexpr std::int64_t kOpsOfLook = 64;
 // News for the runner, or the end of a child. Others may look when the supervisor has ended already, so both are in the
 // nursery, whose record stays one.
 struct AwaitedNews : AwaitedUnlocked {
+  const Task& runner;
   Nursery& nursery;
   const bool ends_by_cancel;
 
-  AwaitedNews(Nursery& of, bool ends) noexcept : nursery(of), ends_by_cancel(ends) {}
+  AwaitedNews(const Task& self, Nursery& of, bool ends) noexcept : runner(self), nursery(of), ends_by_cancel(ends) {}
   static constexpr WaitReason reason() noexcept { return WaitReason::kChildren; }
   static bool are_there(Nursery& nursery) noexcept {
     return std::atomic_ref(nursery.news).load(std::memory_order_seq_cst) != 0 ||
            nursery.untold.load(std::memory_order_relaxed) != nullptr;
   }
   bool is_over() const noexcept { return are_there(nursery); }
-  bool heeds_shield() const noexcept { return !ends_by_cancel; }
+  // Asked when it was told to end: of its own shield it knows, and one above may put this cancel aside, but not the next.
+  bool heeds_shield() const noexcept { return !ends_by_cancel || is_put_aside(runner); }
   void* key() const noexcept { return &nursery; }
   static void publish(Task& task, void* nursery) noexcept {
     arch::full_fence();  // the partners are count_out() and tell_runner()
@@ -91,7 +93,7 @@ std::uint64_t Runner::next_look() noexcept {
 
 WaitEnd Runner::wait_until(std::uint64_t at_ns, bool ends_by_cancel) noexcept {
   const Deadline deadline(self, at_ns);
-  AwaitedNews news(*nursery, ends_by_cancel && !is_in_shield_ && !is_put_aside(self));
+  AwaitedNews news(self, *nursery, ends_by_cancel && !is_in_shield_);
   return wait_for_any(self, *nursery, news);
 }
 
