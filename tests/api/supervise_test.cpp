@@ -30,6 +30,7 @@ struct Family {
   std::int64_t ids[kMost] = {};
   std::atomic<int> answer{1};  // of the run
   int why = 0;
+  int ops_at_end = 0;  // that each spends when it is stopped
 
   Family() {
     for (unsigned i = 0; i < kMost; ++i) {
@@ -54,6 +55,7 @@ struct Family {
       if (order == Order::kPanic) janus_task_panic("as it was told");
       if (janus_park(-1) == JANUS_CANCELLED) break;
     }
+    for (int i = 0; i < self.family->ops_at_end; ++i) (void)janus_yield_check(1);
     self.family->note('-', self.number);
     return JANUS_CANCELLED;
   }
@@ -853,6 +855,104 @@ TEST(supervisor, children_that_are_busy_when_it_is_told_to_end_are_told_before_t
       CHECK_EQ(cleaned.load(), kChildren);  // none of them was ended by force
       scope.end();
       CHECK_EQ(janus_supervisor_close(supervisor), 0);
+    });
+}
+
+namespace {
+
+// A family whose supervisor is a child of another one; or below a child of it, in a nursery.
+struct Dynasty {
+  Family family;
+  bool is_far_below = false;
+  std::atomic<std::uint64_t> runner{0};  // of the family
+  janus_supervisor* outer = nullptr;
+  std::int64_t id = 0;
+
+  explicit Dynasty(bool far) : is_far_below(far) {
+    const janus_supervisor_options of_family = options_of(JANUS_ONE_FOR_ONE, 0), of_outer = options_of(0, 100);
+    family.supervisor = janus_supervisor_open(nullptr, &of_family);
+    for (unsigned i = 0; i < kMost; ++i) family.add(i);
+    outer = janus_supervisor_open(nullptr, &of_outer);
+    janus_child_spec spec = {};
+    spec.start = start;
+    spec.arg = this;
+    id = janus_supervisor_add(outer, &spec);
+    CHECK_GT(id, 0);
+  }
+  static std::int64_t run(void* of) {
+    auto& its = *static_cast<Dynasty*>(of);
+    its.runner.store(janus_task_self().raw);
+    return its.family();
+  }
+  static std::int64_t start(void* of) {
+    if (!static_cast<Dynasty*>(of)->is_far_below) return run(of);
+    Scope scope(JANUS_ON_ERROR_COLLECT);
+    scope.go(run, of);
+    return scope.end();
+  }
+  std::int64_t operator()() { return janus_supervisor_run(outer); }
+  bool has_started(int times) {
+    bool have_all = true;
+    for (unsigned i = 0; i < kMost; ++i) have_all = family.has_started(i, times) && have_all;
+    return have_all;
+  }
+  void close() {
+    CHECK_EQ(janus_supervisor_close(family.supervisor), 0);
+    CHECK_EQ(janus_supervisor_close(outer), 0);
+  }
+};
+
+}  // namespace
+
+// The outer one has one child, and all below it live on its grace. So that has to be large enough for the family, too.
+TEST(supervisor, one_below_another_stops_its_children_in_order_when_both_are_told_to_end) {
+  on_any_workers([] {
+    for (const bool is_far_below : {false, true}) {
+      Dynasty dynasty(is_far_below);
+      dynasty.family.ops_at_end = 20'000;
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      scope.go(dynasty);
+      CHECK(dynasty.has_started(1));
+      dynasty.family.told = dynasty.family.noted.load();
+      scope.cancel();
+      CHECK_EQ(scope.end(), JANUS_CANCELLED);
+      CHECK(dynasty.family.says("-7-6-5-4-3-2-1-0"));
+      CHECK_EQ(dynasty.family.answer.load(), JANUS_CANCELLED);
+      dynasty.close();
+    }
+  });
+}
+
+TEST(supervisor, what_one_below_has_ended_with_is_no_grace_for_others) {
+  for (const janus_rt_config& config : {with_workers(1), deterministic(4, 3)})
+    run_in(config, [] {
+      constexpr int kRuns = 8;
+      constexpr std::int64_t kGrace = 65536;
+      Dynasty dynasty(false);
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      const janus_task outer = scope.go(dynasty);
+      for (int i = 1; i <= kRuns; ++i) {  // each run of the family is told to end, and it is run again
+        CHECK(dynasty.has_started(i));
+        if (i < kRuns) CHECK_EQ(janus_task_cancel(janus_task{dynasty.runner.load()}), 0);
+      }
+      CHECK_EQ(janus_supervisor_remove(dynasty.outer, dynasty.id), 0);
+      static std::atomic<std::int64_t> spent, has_begun;
+      spent.store(0);
+      has_begun.store(0);
+      janus_child_spec spec = {};
+      spec.start = [](void*) -> std::int64_t {
+        has_begun.store(1);
+        (void)janus_park(-1);
+        for (;; spent.fetch_add(1)) (void)janus_yield_check(1);
+      };
+      CHECK_GT(janus_supervisor_add(dynasty.outer, &spec), 0);
+      CHECK(eventually([] { return has_begun.load() == 1; }));
+      CHECK_EQ(janus_task_cancel(outer), 0);
+      CHECK_EQ(janus_task_join(outer, nullptr), 0);
+      CHECK_GT(spent.load(), kGrace);
+      CHECK_LT(spent.load(), 3 * kGrace);  // its own, and that of the outer runner
+      scope.end();
+      dynasty.close();
     });
 }
 

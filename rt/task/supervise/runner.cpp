@@ -65,21 +65,45 @@ bool Runner::is_told_to_end() noexcept {
   return is_told(self) && !is_in_shield_ && !is_put_aside(self);
 }
 
-// The grace of the shield is that which the runner and its children would have without one, each of them one.
-void Runner::count_grace(int children) noexcept {
-  if (is_in_shield_ || is_told(self)) return;
-  graces_ += children;
-  const std::int64_t one = runtime().options.cancel_grace_ops;
-  self.frame->details.own_grace.fetch_add(children * one, std::memory_order_relaxed);
+// The running task pays for the walk.
+void Runner::find_above() noexcept {
+  unsigned steps = 0;
+  for (const Task* task = &self; task != nullptr; ++steps) {
+    const Nursery& nursery_of_task = *task->nursery;
+    if (is_kept_by_shield(nursery_of_task)) {
+      if (is_supervised(*task)) above_ = Supervisor::of(*static_cast<const Child*>(task->arg)->supervisor).run;
+      break;
+    }
+    task = nursery_of_task.owner.load(std::memory_order_relaxed);
+  }
+  take_fuel_unchecked(current_worker(), steps / price::kStepsPerOp);
+}
+
+// To `first` and those above it, as far as they have not been told to end. The running task pays for the walk.
+void Runner::add_graces(Runner* first, std::int64_t graces) noexcept {
+  unsigned steps = 0;
+  for (Runner* at = first; at != nullptr && !at->is_in_shield_ && !is_told(at->self); at = at->above_, ++steps) {
+    at->graces_.fetch_add(graces, std::memory_order_relaxed);
+    const std::int64_t ops = graces * at->runtime().options.cancel_grace_ops;
+    at->self.frame->details.own_grace.fetch_add(ops, std::memory_order_relaxed);
+  }
+  take_fuel_unchecked(current_worker(), steps / price::kStepsPerOp);
+}
+
+void Runner::end_graces() noexcept {
+  add_graces(above_, 1 - graces_.load(std::memory_order_relaxed));
 }
 
 // Of a runner that was told to end: the children, of whom some are not told yet, spend half of the grace, and the other half
-// once all of them are.
+// once all of them are. The grace may be that of a runner above, or of another shield, which has one.
 bool Runner::is_grace_short() noexcept {
   if (!is_told_to_end()) return false;
   (void)learn_of_cancel(self);
-  const std::int64_t left = self.frame->details.grace().load(std::memory_order_relaxed);
-  return left < graces_ * runtime().options.cancel_grace_ops / 2;
+  const std::atomic<std::int64_t>& grace = self.frame->details.grace();
+  std::int64_t graces = 1;
+  for (const Runner* at = this; at != nullptr; at = at->above_)
+    if (&grace == &at->self.frame->details.own_grace) graces = at->graces_.load(std::memory_order_relaxed);
+  return grace.load(std::memory_order_relaxed) < graces * runtime().options.cancel_grace_ops / 2;
 }
 
 // When it looks again. While the children that it waits for spend nothing it must not use up their grace by looking.
@@ -125,7 +149,7 @@ void Runner::note_ends() noexcept {
     auto* const child = static_cast<Child*>(ended->arg);
     ended->lock.lock();
     (void)release_locked(&current_worker(), ended);
-    count_grace(-1);
+    add_graces(this, -1);
     order_hooks::release(&record);  // what it did happens before its removal
     note_end(*child, report);
     if (noted % price::kRecordsAtOnce == 0) let_others_run(self);

@@ -134,7 +134,7 @@ int Starts::start(Child& child) noexcept {
   order_hooks::acquire(&record);  // what was done before it was added, or another was ready
   OrError<Task*> spawned = Failed{with_why(kErrorBudget, Why::kOps)};
   if (!is_dry) spawned = spawn<Path::kGeneral>(worker_of(runtime()), *nursery, janus_child_start, &child, asked);
-  if (spawned) count_grace(1);
+  if (spawned) add_graces(this, 1);
   const std::uint64_t id = child.number, ready_ns = child.spec.ready_ns;
   {
     const ChannelHold held = hold();

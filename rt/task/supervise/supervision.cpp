@@ -78,9 +78,11 @@ int Supervision::begin() noexcept {
     return opened.error;
   }
   nursery = opened.value;
+  find_above();
   forget_news();
   const ChannelHold held = hold();
   supervisor.nursery = nursery;
+  supervisor.run = this;
   return 0;
 }
 
@@ -125,11 +127,13 @@ EndOfRun Supervision::run() noexcept {
   (void)take_down_after(0);
   (void)await_nursery(self, *nursery);
   note_ends();
+  end_graces();
   (void)report_of(*nursery);  // its failures were acted upon
   forget_run();
   {
     const ChannelHold held = hold();
     its().nursery = nullptr;  // whose record may serve another one
+    its().run = nullptr;
   }
   destroy_nursery(&current_worker(), *nursery);
   leave();
