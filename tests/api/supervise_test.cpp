@@ -721,6 +721,54 @@ TEST(supervisor, it_may_be_run_again_and_not_twice_at_once) {
   });
 }
 
+// The child that is stopped first computes until the others were told, too, and have ended: by themselves, as it seems. Then
+// it adds two more, which nobody starts any more.
+TEST(supervisor, the_end_of_a_run_is_no_death_in_the_next_one_and_who_comes_meanwhile_waits_for_its_turn) {
+  on_one_worker([] {
+    static constexpr unsigned kFirst = kMost - 2;
+    static std::atomic<bool> meddles;
+    meddles.store(true);
+    Family family;
+    const janus_supervisor_options options = options_of(JANUS_ONE_FOR_ONE, 0);  // gives up at a death
+    family.supervisor = janus_supervisor_open(nullptr, &options);
+    for (unsigned i = 0; i < kFirst; ++i) family.add(i);
+    janus_child_spec spec = {};
+    spec.arg = &family;
+    spec.start = [](void* of) -> std::int64_t {
+      (void)janus_park(-1);
+      if (!meddles.exchange(false)) return JANUS_CANCELLED;
+      auto computes = [](void* arg) -> std::int64_t {
+        Family& its = *static_cast<Family*>(arg);
+        for (int i = 1; its.noted.load() != 2 * kFirst; ++i) {
+          (void)janus_yield_check(1);
+          if (i % 1024 == 0) (void)janus_sleep_ns(kMs / 50);  // virtual time has to go on
+        }
+        for (unsigned i = kFirst; i < kMost; ++i) its.add(i);
+        return JANUS_CANCELLED;
+      };
+      return janus_shield(computes, of);
+    };
+    CHECK_EQ(janus_supervisor_add(family.supervisor, &spec), std::int64_t{kFirst} + 1);
+    for (const char* starts : {"+0+1+2+3+4+5", "+0+1+2+3+4+5+6+7"}) {
+      family.answer.store(1);
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      scope.go(family);
+      CHECK(family.says(starts));
+      for (int i = 0; i < 100; ++i) (void)janus_yield();  // it may act upon what it thinks that it has seen
+      CHECK_EQ(family.answer.load(), 1);
+      const bool is_first = meddles.load();
+      scope.cancel();
+      CHECK_EQ(scope.end(), JANUS_CANCELLED);
+      if (is_first)
+        family.told = family.noted.load();
+      else
+        CHECK(family.says("-7-6-5-4-3-2-1-0"));
+    }
+    CHECK_EQ(janus_supervisor_children(family.supervisor, nullptr, 0), std::int64_t{kMost} + 1);
+    CHECK_EQ(janus_supervisor_close(family.supervisor), 0);
+  });
+}
+
 TEST(supervisor, the_next_child_is_started_when_the_one_before_is_ready) {
   on_any_workers([] {
     janus_supervisor_options options = options_of(JANUS_ONE_FOR_ONE, 1);
