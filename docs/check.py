@@ -92,12 +92,20 @@ def shares(page, mark):
             for cells in ([cell.strip() for cell in line.strip('|').split('|')] for line in table.splitlines()) if '1/' in ''.join(cells)}
 
 computes, others = shares('docs/hostile.md', 'table'), shares('docs/hostile.md', 'neighbours')
-least = {attack: [max(computes[attack][w], *cells[w::2]) for w in (0, 1)] for attack, cells in others.items()}
+hostile = root / 'tests/programs/hostile'
+most = int(re.search(r'kMaxTasks = (\d+)', (hostile / 'neighbours_keep_their_share.c').read_text())[1])  # attackers in a cage
+attacks = dict(re.findall(r'\{"([^"]+)",\s*\w+,\s*([01])\}', (hostile / 'attacks.h').read_text().split('attacks[] = {')[1]))
+crowds = [name for name, comes_in_crowds in attacks.items() if comes_in_crowds == '1']
+wanted = {*attacks, *(f'{size:,} {name}' for size in (100, most) for name in crowds)}
+tap.none('both tables of hostile.md have a row for each attack, and for each crowd of attackers', sorted(
+    f'{attack}: {"no row" if attack in wanted else "no attack"}' for table in (computes, others) for attack in wanted ^ table.keys())
+    if len(attacks) > 30 and len(crowds) > 10 else ['no attacks found'])
+least = {attack: [max(computes[attack][w], *cells[w::2]) for w in (0, 1)] for attack, cells in others.items() if attack in computes}
 least[f'the worst of all {len(others)} attacks'] = [max(row[w] for row in least.values()) for w in (0, 1)]
 quoted = shares('README.md', 'shares')
 tap.none('the shares of README.md are the least of hostile.md', [
     f'{attack}: {cells}, not {least.get(attack)}' for attack, cells in quoted.items() if cells != least.get(attack)]
-    if len(quoted) == 10 and len(others) == len(computes) else ['rows are missing'])
+    if len(quoted) == len(crowds) + 1 else ['rows are missing'])
 
 operations = {'`janus_context_switch`, one way': 'switch', '`janus_yield_check(1)`': 'check', '`JANUS_LOOP_CHECK`': 'loop_check',
               '`janus_yield`, to another task': 'yield', '`janus_nursery_spawn`': 'spawn', 'taking a child, running it, its end': 'run',

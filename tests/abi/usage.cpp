@@ -101,6 +101,47 @@ Result<long> positive(int x) {
   return texts.try_recv().ok() && numbers.recv().ok() && texts && sum > 0;
 }
 
+struct Message {
+  std::uint64_t reference;
+  char text[16];
+};
+int is_first(const Message& message) {
+  return message.reference == 1;
+}
+
+[[maybe_unused]] bool mailboxes() {
+  const Mailbox<Message> mine(10);
+  const Mailbox<Message> copy = mine;
+  if (!mine || !mine.send({1, ""}) || !mine.send_until({2, ""}, deadline_in(5_ms)) || !copy.try_send({3, ""}))
+    return false;
+  std::uint64_t wanted = 2;
+  auto is_wanted = [&wanted](const Message& message) { return message.reference == wanted; };
+  const Result<Message> second = copy.recv_match(is_wanted);
+  const Result<Message> first = mine.recv_match_until(is_first, deadline_in(5_ms));
+  const Result<Message> odd = mine.recv_match([](const Message& message) { return message.reference % 2 == 1; });
+  return second.ok() && first.ok() && odd.ok() && mine.recv().ok() && mine.recv_until(1).ok() && mine.close().ok() &&
+         mine.raw() != nullptr;
+}
+
+[[maybe_unused]] Result<std::size_t> supervisors() {
+  Supervisor supervisor(
+      {.strategy = Strategy::kRestForOne, .max_restarts = 3, .within_ns = 1'000'000, .name = "usage"});
+  const auto serves = [] {};
+  auto counts = [n = 0]() mutable { return ++n < 3 ? -1 : 0; };
+  auto fails = []() -> Result<Text> { return Error{-3, JANUS_KIND_CHILD_FAILED}; };
+  const Result<std::int64_t> id = supervisor.add(serves, {.restart = Restart::kTemporary, .stop_ns = 1'000'000});
+  if (!supervisor || !id.ok() || !supervisor.add(counts) || !supervisor.add(fails, {.ready_ns = 1}).ok())
+    return id.error();
+  Nursery nursery;
+  nursery.spawn([&] { return supervisor.run(); });
+  (void)child_ready();
+  (void)supervisor.remove(id.value());
+  janus_child children[3];
+  Result<std::size_t> count = supervisor.children(children, 3);
+  (void)supervisor.close();
+  return supervisor.raw() != nullptr ? std::move(count) : count;
+}
+
 [[maybe_unused]] Result<long> forks(int (&numbers)[100]) {
   auto [text, sum] = fork_join([] { return Text(); },
                                [&] {

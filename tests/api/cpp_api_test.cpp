@@ -4,31 +4,15 @@
 
 #include <chrono>
 
+#include "tests/api/counted.h"
 #include "tests/api/in_task.h"
 
 namespace {
 
 using namespace janus;
+using test::Counted;
 using test::eventually;
 using test::stats_of;
-
-std::atomic<int> alive;
-
-// Counts its objects. It can be moved but not copied byte by byte.
-class Counted {
- public:
-  explicit Counted(int value) noexcept : value_(value) { alive.fetch_add(1); }
-  Counted(Counted&& other) noexcept : value_(std::exchange(other.value_, -1)) { alive.fetch_add(1); }
-  Counted& operator=(Counted&& other) noexcept {
-    value_ = std::exchange(other.value_, -1);
-    return *this;
-  }
-  ~Counted() { alive.fetch_sub(1); }
-  int value() const noexcept { return value_; }
-
- private:
-  int value_;
-};
 
 TASK_TEST(cpp, a_task_gives_what_its_closure_returns) {
   Nursery nursery;
@@ -54,7 +38,7 @@ TASK_TEST(cpp, a_result_moves_out_once) {
     CHECK_EQ(second.error().code, JANUS_E_STATE);
     CHECK_EQ(second.error().kind, Error::kCall);
   }
-  CHECK_EQ(alive.load(), 0);
+  CHECK_EQ(Counted::alive(), 0);
 }
 
 TASK_TEST(cpp, a_result_that_nobody_takes_is_destroyed) {
@@ -64,7 +48,7 @@ TASK_TEST(cpp, a_result_that_nobody_takes_is_destroyed) {
     nursery.spawn([] { return Counted(2); });
     CHECK(nursery.await().ok());
   }
-  CHECK_EQ(alive.load(), 0);
+  CHECK_EQ(Counted::alive(), 0);
 }
 
 TASK_TEST(cpp, a_handle_outlives_its_nursery_with_the_result) {
@@ -74,7 +58,7 @@ TASK_TEST(cpp, a_handle_outlives_its_nursery_with_the_result) {
   }();
   CHECK(task.done());
   CHECK_EQ(task.join().value().value(), 9);
-  CHECK_EQ(alive.load(), 0);
+  CHECK_EQ(Counted::alive(), 0);
 }
 
 TASK_TEST(cpp, a_move_only_closure_is_moved_in_and_destroyed_once) {
@@ -83,9 +67,9 @@ TASK_TEST(cpp, a_move_only_closure_is_moved_in_and_destroyed_once) {
     auto task = nursery.spawn([counted = Counted(3)] { return counted.value(); });
     CHECK_EQ(task.join().value(), 3);
     CHECK(nursery.await().ok());
-    CHECK_EQ(alive.load(), 0);
+    CHECK_EQ(Counted::alive(), 0);
   }
-  CHECK_EQ(alive.load(), 0);
+  CHECK_EQ(Counted::alive(), 0);
 }
 
 TASK_TEST(cpp, closures_of_any_size_and_alignment_arrive_whole) {
@@ -113,7 +97,7 @@ TASK_TEST(cpp, the_closures_of_tasks_that_never_ran_are_destroyed) {
     CHECK_EQ(result.error().code, JANUS_CANCELLED);
     CHECK_EQ(result.error().kind, JANUS_KIND_CANCELLED);
   }
-  CHECK_EQ(alive.load(), 0);
+  CHECK_EQ(Counted::alive(), 0);
 }
 
 TASK_TEST(cpp, spawning_in_a_closed_nursery_is_the_error_that_join_gives) {
@@ -127,7 +111,7 @@ TASK_TEST(cpp, spawning_in_a_closed_nursery_is_the_error_that_join_gives) {
     CHECK(!result.ok());
     CHECK_EQ(result.error().kind, Error::kCall);
   }
-  CHECK_EQ(alive.load(), 0);
+  CHECK_EQ(Counted::alive(), 0);
 }
 
 TASK_TEST(cpp, a_closure_fails_by_the_error_it_returns) {
@@ -226,7 +210,7 @@ TASK_TEST(cpp, channels_carry_what_only_moves) {
     CHECK_EQ(channel.send(Counted(1)).error().code, JANUS_E_CLOSED);
     CHECK_EQ(channel.recv().error().code, JANUS_E_CLOSED);
   }
-  CHECK_EQ(alive.load(), 0);
+  CHECK_EQ(Counted::alive(), 0);
 }
 
 TASK_TEST(cpp, messages_left_in_a_channel_are_destroyed_with_its_last_copy) {
@@ -235,7 +219,7 @@ TASK_TEST(cpp, messages_left_in_a_channel_are_destroyed_with_its_last_copy) {
     const Channel<Counted> copy = channel;
     for (int i = 0; i < 10; ++i) CHECK(copy.send(Counted(i)).ok());
   }
-  CHECK_EQ(alive.load(), 0);
+  CHECK_EQ(Counted::alive(), 0);
 }
 
 TASK_TEST(cpp, a_value_that_could_not_be_sent_is_still_there) {

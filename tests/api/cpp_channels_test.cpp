@@ -2,6 +2,7 @@
 // rt.hpp: several values in one call, selects, and calls that have so long.
 #include <janus/rt.hpp>
 
+#include "tests/api/counted.h"
 #include "tests/api/in_task.h"
 
 #if __STDC_HOSTED__  // after rt.hpp, which does without it
@@ -12,35 +13,14 @@ namespace {
 
 using namespace janus;
 using namespace janus::literals;
+using test::Counted;
 
-std::atomic<int> alive;
-
-// Can be moved and copied, but not byte by byte.
-class Counted {
- public:
-  explicit Counted(int value = 0) noexcept : value_(value) { alive.fetch_add(1); }
-  Counted(const Counted& other) noexcept : value_(other.value_) { alive.fetch_add(1); }
-  Counted(Counted&& other) noexcept : value_(std::exchange(other.value_, -1)) { alive.fetch_add(1); }
-  Counted& operator=(Counted&& other) noexcept {
-    value_ = std::exchange(other.value_, -1);
-    return *this;
-  }
-  ~Counted() { alive.fetch_sub(1); }
-  int value() const noexcept { return value_; }
-
- private:
-  int value_;
-};
-
-struct MoveOnly {
-  MoveOnly() = default;
-  explicit MoveOnly(int of) noexcept : value(of) {}
-  MoveOnly(MoveOnly&& other) noexcept : value(std::exchange(other.value, -1)) {}
-  MoveOnly& operator=(MoveOnly&& other) noexcept {
-    value = std::exchange(other.value, -1);
-    return *this;
-  }
-  int value = 0;
+// Can be copied, too.
+struct Copied : Counted {
+  using Counted::Counted;
+  Copied(const Copied& other) noexcept : Counted(other.value()) {}
+  Copied(Copied&&) noexcept = default;
+  Copied& operator=(Copied&&) noexcept = default;
 };
 
 template <class T>
@@ -91,7 +71,6 @@ TASK_TEST(cpp_channels, many_plain_values_travel_in_one_call) {
 }
 
 TASK_TEST(cpp_channels, many_values_are_moved_from_only_if_they_are_sent) {
-  alive = 0;
   {
     const Channel<Counted> channel(3);
     Counted values[5] = {Counted(1), Counted(2), Counted(3), Counted(4), Counted(5)};
@@ -110,14 +89,14 @@ TASK_TEST(cpp_channels, many_values_are_moved_from_only_if_they_are_sent) {
     CHECK_EQ(wide.send_many(more).value(), 16u);  // as many as there are boxes for
     CHECK_EQ(wide.send_many(more, 0).value(), 0u);
   }
-  CHECK_EQ(alive.load(), 0);
+  CHECK_EQ(Counted::alive(), 0);
 }
 
 TASK_TEST(cpp_channels, a_select_takes_one_case) {
   const Channel<int> numbers(1), others(1);
-  const Channel<MoveOnly> boxes(1);
+  const Channel<Counted> boxes(1);
   int number = 0;
-  MoveOnly in, out(9);
+  Counted in, out(9);
   CHECK(numbers.send(5).ok());
   auto taken = select(recv_case(others, number), recv_case(numbers, number), recv_case(boxes, in));
   CHECK_EQ(taken.value().index, 1u);
@@ -125,24 +104,23 @@ TASK_TEST(cpp_channels, a_select_takes_one_case) {
   CHECK_EQ(number, 5);
   taken = select(recv_case(numbers, number), send_case(boxes, std::move(out)));
   CHECK_EQ(taken.value().index, 1u);
-  CHECK_EQ(out.value, -1);
-  taken = try_select(recv_case(numbers, number), send_case(boxes, MoveOnly(10)));
+  CHECK_EQ(out.value(), -1);
+  taken = try_select(recv_case(numbers, number), send_case(boxes, Counted(10)));
   CHECK_EQ(taken.error().code, JANUS_E_TIMEOUT);
   taken = select(recv_case(boxes, in));
-  CHECK_EQ(in.value, 9);
+  CHECK_EQ(in.value(), 9);
   taken = select(send_case(others, 7));
   CHECK_EQ(others.recv().value(), 7);
 }
 
 TASK_TEST(cpp_channels, what_a_select_did_not_send_is_still_there) {
-  alive = 0;
   {
-    const Channel<Counted> full(1);
+    const Channel<Copied> full(1);
     const Channel<int> ready(1);
-    CHECK(full.send(Counted(1)).ok());
+    CHECK(full.send(Copied(1)).ok());
     CHECK(ready.send(3).ok());
-    Counted moved(2);
-    const Counted copied(4);
+    Copied moved(2);
+    const Copied copied(4);
     int number = 0;
     auto taken = select(send_case(full, std::move(moved)), send_case(full, copied), recv_case(ready, number));
     CHECK_EQ(taken.value().index, 2u);
@@ -158,12 +136,12 @@ TASK_TEST(cpp_channels, what_a_select_did_not_send_is_still_there) {
     CHECK_EQ(taken.value().index, 0u);
     CHECK_EQ(taken.value().status.error().code, JANUS_E_CLOSED);
     CHECK_EQ(moved.value(), 2);
-    Counted into(8);
+    Copied into(8);
     taken = select(recv_case(full, into));
     CHECK_EQ(taken.value().status.error().code, JANUS_E_CLOSED);
     CHECK_EQ(into.value(), 8);
   }
-  CHECK_EQ(alive.load(), 0);
+  CHECK_EQ(Counted::alive(), 0);
 }
 
 TASK_TEST(cpp_channels, a_select_waits_until_it_is_cancelled_or_late) {
@@ -192,7 +170,7 @@ TASK_TEST(cpp_channels, a_call_in_time_gives_what_it_returns) {
   CHECK_EQ(failed.error().code, -77);
   const auto panicked = timeout(3600_s, [] { janus_task_panic("in a timeout"); });
   CHECK_EQ(panicked.error().kind, JANUS_KIND_PANIC);
-  CHECK_EQ(timeout(3600_s, [box = MoveOnly(4)]() mutable { return std::move(box); }).value().value, 4);
+  CHECK_EQ(timeout(3600_s, [box = Counted(4)]() mutable { return std::move(box); }).value().value(), 4);
 }
 
 TASK_TEST(cpp_channels, a_call_that_is_late_is_cancelled_with_all_below_it) {

@@ -2,6 +2,7 @@
 // fork_join and janus_fork_join: each half ends by itself, whatever the other one does, and the caller goes on.
 #include <janus/rt.hpp>
 
+#include "tests/api/counted.h"
 #include "tests/api/in_task.h"
 #include "tests/harness/scale.h"
 
@@ -14,6 +15,7 @@ void janus_hold_end(const void* object);
 namespace {
 
 using namespace janus;
+using test::Counted;
 using test::eventually;
 using test::scaled;
 using test::stats_of;
@@ -25,20 +27,6 @@ class Fixed {
   Fixed(const Fixed&) = delete;
   Fixed& operator=(const Fixed&) = delete;
   int operator()() const noexcept { return value_; }
-
- private:
-  int value_;
-};
-
-std::atomic<int> alive;
-
-// Counts its objects, and can only be moved.
-class Counted {
- public:
-  explicit Counted(int value) noexcept : value_(value) { alive.fetch_add(1); }
-  Counted(Counted&& other) noexcept : value_(std::exchange(other.value_, -1)) { alive.fetch_add(1); }
-  ~Counted() { alive.fetch_sub(1); }
-  int value() const noexcept { return value_; }
 
  private:
   int value_;
@@ -102,7 +90,7 @@ TASK_TEST(fork, results_and_closures_that_only_move_are_destroyed_once) {
     Counted moved = std::get<2>(std::move(results)).value();
     CHECK_EQ(moved.value(), 7);
   }
-  CHECK_EQ(alive.load(), 0);
+  CHECK_EQ(Counted::alive(), 0);
 }
 
 long fib(int n) {

@@ -2,12 +2,14 @@
 // parallel_for, parallel_reduce and parallel_sort: each element once, in any split; failures are returned.
 #include <janus/rt.hpp>
 
+#include "tests/api/counted.h"
 #include "tests/api/in_task.h"
 #include "tests/harness/scale.h"
 
 namespace {
 
 using namespace janus;
+using test::Counted;
 using test::scaled;
 
 constexpr int kMost = 40'000;
@@ -229,23 +231,6 @@ TASK_TEST(parallel_sort, bad_pivots_do_not_make_it_quadratic) {
   CHECK(good);
 }
 
-std::atomic<int> alive;
-
-class Counted {
- public:
-  explicit Counted(int value) noexcept : value_(value) { alive.fetch_add(1); }
-  Counted(Counted&& other) noexcept : value_(std::exchange(other.value_, -1)) { alive.fetch_add(1); }
-  Counted& operator=(Counted&& other) noexcept {
-    value_ = std::exchange(other.value_, -1);
-    return *this;
-  }
-  ~Counted() { alive.fetch_sub(1); }
-  int value() const noexcept { return value_; }
-
- private:
-  int value_;
-};
-
 TASK_TEST(parallel_sort, moves_elements_that_cannot_be_copied) {
   constexpr int kCount = 5000;
   auto* const all = static_cast<Counted*>(janus_alloc(kCount * sizeof(Counted)));
@@ -259,13 +244,13 @@ TASK_TEST(parallel_sort, moves_elements_that_cannot_be_copied) {
   CHECK(parallel_sort(Range{all, all + kCount}, [](const Counted& a, const Counted& b) {
           return a.value() < b.value();
         }).ok());
-  CHECK_EQ(alive.load(), kCount);
+  CHECK_EQ(Counted::alive(), kCount);
   bool good = all[0].value() >= 0;
   for (int i = 1; i < kCount; ++i) good = good && all[i - 1].value() <= all[i].value();
   CHECK(good);
   for (int i = 0; i < kCount; ++i) all[i].~Counted();
   janus_free(all);
-  CHECK_EQ(alive.load(), 0);
+  CHECK_EQ(Counted::alive(), 0);
 }
 
 TASK_TEST(parallel_sort, a_comparison_that_panics_is_a_failure) {

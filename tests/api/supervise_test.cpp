@@ -30,6 +30,7 @@ struct Family {
   std::int64_t ids[kMost] = {};
   std::atomic<int> answer{1};  // of the run
   int why = 0;
+  int ops_at_end = 0;  // that each spends when it is stopped
 
   Family() {
     for (unsigned i = 0; i < kMost; ++i) {
@@ -54,6 +55,7 @@ struct Family {
       if (order == Order::kPanic) janus_task_panic("as it was told");
       if (janus_park(-1) == JANUS_CANCELLED) break;
     }
+    for (int i = 0; i < self.family->ops_at_end; ++i) (void)janus_yield_check(1);
     self.family->note('-', self.number);
     return JANUS_CANCELLED;
   }
@@ -174,6 +176,8 @@ TEST(supervisor, how_a_child_ends_decides_with_its_kind_whether_it_lives_again) 
       {JANUS_TEMPORARY, Order::kReturn, false, false}, {JANUS_TEMPORARY, Order::kFail, false, false},
       {JANUS_TEMPORARY, Order::kPanic, false, false},
   };
+  static constexpr std::uint32_t kKinds[] = {JANUS_KIND_PENDING, JANUS_KIND_SUCCESS, JANUS_KIND_CHILD_FAILED,
+                                             JANUS_KIND_PANIC};
   static const Row* row;
   for (const Row& each : rows) {
     row = &each;
@@ -187,6 +191,7 @@ TEST(supervisor, how_a_child_ends_decides_with_its_kind_whether_it_lives_again) 
               CHECK(family.has_started(0, 2));
               CHECK_EQ(janus_supervisor_children(family.supervisor, &child, 1), 1);
               CHECK_EQ(child.restarts, 1u);
+              CHECK_EQ(child.last.kind, kKinds[static_cast<int>(row->order)]);  // of its last life
             } else if (row->is_kept) {
               CHECK(eventually([&] {
                 return janus_supervisor_children(family.supervisor, &child, 1) == 1 && child.state == JANUS_CHILD_ENDED;
@@ -376,6 +381,30 @@ TEST(supervisor, ops_and_time_have_both_to_be_short) {
   });
 }
 
+TEST(supervisor, who_asks_for_the_ops_between_restarts_pays_for_the_looks_at_all_workers) {
+  static constexpr std::uint32_t kRestarts = 20, kWorkers = 64;
+  static std::uint64_t spent[2];
+  static bool asks;
+  for (const bool each : {false, true}) {
+    asks = each;
+    run_in(deterministic(kWorkers, 1), [] {
+      auto runs = []() -> std::int64_t {
+        std::atomic<int> starts{0};
+        janus_supervisor_options options = options_of(JANUS_ONE_FOR_ONE, kRestarts);
+        options.within_ops = asks ? UINT64_MAX : 0;  // all of them are recent
+        const std::uint64_t before = janus_budget_get_current().ops;
+        CHECK_EQ(run_alone(options, fail_at_once, &starts), JANUS_E_STATE);
+        spent[asks ? 1 : 0] = before - janus_budget_get_current().ops;
+        return 0;
+      };
+      Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, budget_of(1'000'000));
+      scope.go(runs);
+      CHECK_EQ(scope.end(), 0);
+    });
+  }
+  CHECK_EQ(spent[1] - spent[0], std::uint64_t{kRestarts + 1} * kWorkers / 2);
+}
+
 TEST(supervisor, it_stops_its_children_the_last_first_when_it_is_told_to_end_or_closed) {
   on_any_workers([] {
     for (const bool is_closed : {false, true})
@@ -538,6 +567,57 @@ TEST(supervisor, nobody_removes_what_he_is_in) {
   });
 }
 
+// What the child waits for is the task that removes it; the cancel ends that wait, unless it is in a shield.
+TEST(supervisor, one_that_waits_for_whoever_removes_it_is_removed) {
+  on_any_workers([] {
+    for (const bool is_shielded : {false, true}) {
+      const janus_supervisor_options options = options_of(JANUS_ONE_FOR_ONE, 0);
+      static janus_supervisor* supervisor;
+      static janus_task remover, child;
+      static std::atomic<int> state;  // 1: the remover is known; 2: the child is about to wait for it
+      static std::atomic<std::int64_t> joined;
+      supervisor = janus_supervisor_open(nullptr, &options);
+      state.store(0);
+      auto joins = [](void*) -> std::int64_t {
+        state.store(2);
+        return janus_task_join(remover, nullptr);
+      };
+      static janus_task_fn join;
+      join = joins;
+      janus_child_spec spec = {};
+      spec.restart = JANUS_TEMPORARY;
+      spec.arg = is_shielded ? &state : nullptr;
+      spec.start = [](void* in_shield) -> std::int64_t {
+        child = janus_task_self();
+        joined.store(in_shield != nullptr ? janus_shield(join, nullptr) : join(nullptr));
+        return joined.load();
+      };
+      auto removes = [] {
+        remover = janus_task_self();
+        state.store(1);
+        CHECK(eventually([] { return state.load() == 2; }));
+        CHECK(eventually([] { return janus_task_state(child) == JANUS_TASK_BLOCKED; }));
+        return janus_supervisor_remove(supervisor, 1);
+      };
+      auto runs = [] { return janus_supervisor_run(supervisor); };
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      const janus_task remove = scope.go(removes);
+      CHECK(eventually([] { return state.load() == 1; }));
+      CHECK_EQ(janus_supervisor_add(supervisor, &spec), 1);
+      const janus_task run = scope.go(runs);
+      std::int64_t answer = 1;
+      CHECK_EQ(janus_task_join(remove, &answer), 0);
+      CHECK_EQ(answer, is_shielded ? JANUS_E_DEADLOCK : 0);
+      CHECK(eventually([] { return janus_supervisor_children(supervisor, nullptr, 0) == 0; }));
+      CHECK_EQ(janus_supervisor_close(supervisor), 0);
+      CHECK_EQ(janus_task_join(run, &answer), 0);
+      CHECK_EQ(answer, 0);
+      CHECK_EQ(joined.load(), is_shielded ? 0 : JANUS_CANCELLED);
+      scope.end();
+    }
+  });
+}
+
 TEST(supervisor, one_that_gives_up_is_started_again_by_the_one_above) {
   on_any_workers([] {
     struct Inner {
@@ -638,6 +718,54 @@ TEST(supervisor, it_may_be_run_again_and_not_twice_at_once) {
       scope.cancel();
       CHECK_EQ(scope.end(), JANUS_CANCELLED);
     });
+  });
+}
+
+// The child that is stopped first computes until the others were told, too, and have ended: by themselves, as it seems. Then
+// it adds two more, which nobody starts any more.
+TEST(supervisor, the_end_of_a_run_is_no_death_in_the_next_one_and_who_comes_meanwhile_waits_for_its_turn) {
+  on_one_worker([] {
+    static constexpr unsigned kFirst = kMost - 2;
+    static std::atomic<bool> meddles;
+    meddles.store(true);
+    Family family;
+    const janus_supervisor_options options = options_of(JANUS_ONE_FOR_ONE, 0);  // gives up at a death
+    family.supervisor = janus_supervisor_open(nullptr, &options);
+    for (unsigned i = 0; i < kFirst; ++i) family.add(i);
+    janus_child_spec spec = {};
+    spec.arg = &family;
+    spec.start = [](void* of) -> std::int64_t {
+      (void)janus_park(-1);
+      if (!meddles.exchange(false)) return JANUS_CANCELLED;
+      auto computes = [](void* arg) -> std::int64_t {
+        Family& its = *static_cast<Family*>(arg);
+        for (int i = 1; its.noted.load() != 2 * kFirst; ++i) {
+          (void)janus_yield_check(1);
+          if (i % 1024 == 0) (void)janus_sleep_ns(kMs / 50);  // virtual time has to go on
+        }
+        for (unsigned i = kFirst; i < kMost; ++i) its.add(i);
+        return JANUS_CANCELLED;
+      };
+      return janus_shield(computes, of);
+    };
+    CHECK_EQ(janus_supervisor_add(family.supervisor, &spec), std::int64_t{kFirst} + 1);
+    for (const char* starts : {"+0+1+2+3+4+5", "+0+1+2+3+4+5+6+7"}) {
+      family.answer.store(1);
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      scope.go(family);
+      CHECK(family.says(starts));
+      for (int i = 0; i < 100; ++i) (void)janus_yield();  // it may act upon what it thinks that it has seen
+      CHECK_EQ(family.answer.load(), 1);
+      const bool is_first = meddles.load();
+      scope.cancel();
+      CHECK_EQ(scope.end(), JANUS_CANCELLED);
+      if (is_first)
+        family.told = family.noted.load();
+      else
+        CHECK(family.says("-7-6-5-4-3-2-1-0"));
+    }
+    CHECK_EQ(janus_supervisor_children(family.supervisor, nullptr, 0), std::int64_t{kMost} + 1);
+    CHECK_EQ(janus_supervisor_close(family.supervisor), 0);
   });
 }
 
@@ -776,6 +904,129 @@ TEST(supervisor, children_that_are_busy_when_it_is_told_to_end_are_told_before_t
       scope.end();
       CHECK_EQ(janus_supervisor_close(supervisor), 0);
     });
+}
+
+namespace {
+
+// A family whose supervisor is a child of another one; or below a child of it, in a nursery.
+struct Dynasty {
+  Family family;
+  bool is_far_below = false;
+  std::atomic<std::uint64_t> runner{0};  // of the family
+  janus_supervisor* outer = nullptr;
+  std::int64_t id = 0;
+
+  explicit Dynasty(bool far) : is_far_below(far) {
+    const janus_supervisor_options of_family = options_of(JANUS_ONE_FOR_ONE, 0), of_outer = options_of(0, 100);
+    family.supervisor = janus_supervisor_open(nullptr, &of_family);
+    for (unsigned i = 0; i < kMost; ++i) family.add(i);
+    outer = janus_supervisor_open(nullptr, &of_outer);
+    janus_child_spec spec = {};
+    spec.start = start;
+    spec.arg = this;
+    id = janus_supervisor_add(outer, &spec);
+    CHECK_GT(id, 0);
+  }
+  static std::int64_t run(void* of) {
+    auto& its = *static_cast<Dynasty*>(of);
+    its.runner.store(janus_task_self().raw);
+    return its.family();
+  }
+  static std::int64_t start(void* of) {
+    if (!static_cast<Dynasty*>(of)->is_far_below) return run(of);
+    Scope scope(JANUS_ON_ERROR_COLLECT);
+    scope.go(run, of);
+    return scope.end();
+  }
+  std::int64_t operator()() { return janus_supervisor_run(outer); }
+  bool has_started(int times) {
+    bool have_all = true;
+    for (unsigned i = 0; i < kMost; ++i) have_all = family.has_started(i, times) && have_all;
+    return have_all;
+  }
+  void close() {
+    CHECK_EQ(janus_supervisor_close(family.supervisor), 0);
+    CHECK_EQ(janus_supervisor_close(outer), 0);
+  }
+};
+
+}  // namespace
+
+// The outer one has one child, and all below it live on its grace. So that has to be large enough for the family, too.
+TEST(supervisor, one_below_another_stops_its_children_in_order_when_both_are_told_to_end) {
+  on_any_workers([] {
+    for (const bool is_far_below : {false, true}) {
+      Dynasty dynasty(is_far_below);
+      dynasty.family.ops_at_end = 20'000;
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      scope.go(dynasty);
+      CHECK(dynasty.has_started(1));
+      dynasty.family.told = dynasty.family.noted.load();
+      scope.cancel();
+      CHECK_EQ(scope.end(), JANUS_CANCELLED);
+      CHECK(dynasty.family.says("-7-6-5-4-3-2-1-0"));
+      CHECK_EQ(dynasty.family.answer.load(), JANUS_CANCELLED);
+      dynasty.close();
+    }
+  });
+}
+
+TEST(supervisor, what_one_below_has_ended_with_is_no_grace_for_others) {
+  for (const janus_rt_config& config : {with_workers(1), deterministic(4, 3)})
+    run_in(config, [] {
+      constexpr int kRuns = 8;
+      constexpr std::int64_t kGrace = 65536;
+      Dynasty dynasty(false);
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      const janus_task outer = scope.go(dynasty);
+      for (int i = 1; i <= kRuns; ++i) {  // each run of the family is told to end, and it is run again
+        CHECK(dynasty.has_started(i));
+        if (i < kRuns) CHECK_EQ(janus_task_cancel(janus_task{dynasty.runner.load()}), 0);
+      }
+      CHECK_EQ(janus_supervisor_remove(dynasty.outer, dynasty.id), 0);
+      static std::atomic<std::int64_t> spent, has_begun;
+      spent.store(0);
+      has_begun.store(0);
+      janus_child_spec spec = {};
+      spec.start = [](void*) -> std::int64_t {
+        has_begun.store(1);
+        (void)janus_park(-1);
+        for (;; spent.fetch_add(1)) (void)janus_yield_check(1);
+      };
+      CHECK_GT(janus_supervisor_add(dynasty.outer, &spec), 0);
+      CHECK(eventually([] { return has_begun.load() == 1; }));
+      CHECK_EQ(janus_task_cancel(outer), 0);
+      CHECK_EQ(janus_task_join(outer, nullptr), 0);
+      CHECK_GT(spent.load(), kGrace);
+      CHECK_LT(spent.load(), 3 * kGrace);  // its own, and that of the outer runner
+      scope.end();
+      dynasty.close();
+    });
+}
+
+// To wait for it uses up no ops that the others live on, so that it goes on stopping one after the other.
+TEST(supervisor, a_child_that_takes_a_minute_to_end_keeps_the_others_waiting_for_their_turn) {
+  run_in(deterministic(2, 9), [] {
+    with_family(3, options_of(JANUS_ONE_FOR_ONE, 0), [](Family& family, janus_task runner) {
+      janus_child_spec spec = {};
+      spec.arg = &family;
+      spec.start = [](void* of) -> std::int64_t {
+        (void)janus_park(-1);
+        auto tidies = [](void*) -> std::int64_t { return janus_sleep_ns(60'000 * kMs); };
+        const std::int64_t answer = janus_shield(tidies, nullptr);
+        static_cast<Family*>(of)->note('x', 3);
+        return answer;
+      };
+      CHECK_EQ(janus_supervisor_add(family.supervisor, &spec), 4);
+      janus_child children[4] = {};
+      CHECK(eventually([&] {
+        return janus_supervisor_children(family.supervisor, children, 4) == 4 && children[3].state == JANUS_CHILD_RUNS;
+      }));
+      CHECK_EQ(janus_task_cancel(runner), 0);
+      CHECK_EQ(janus_task_join(runner, nullptr), 0);
+      CHECK(family.says("x3-2-1-0"));
+    });
+  });
 }
 
 TEST(supervisor, any_mix_of_deaths_additions_and_removals_ends_as_it_should) {

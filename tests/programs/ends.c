@@ -165,12 +165,20 @@ static int64_t receive_wanted(void* mailbox) {
   return janus_mailbox_recv_match((janus_mailbox*)mailbox, wants_none, NULL, &message);
 }
 
-// Main waits for room in a mailbox that is full of what its receiver does not want.
-static int deadlock_by_mailbox(void) {
+static int wants_none_either(const void* message, void* arg) {
+  return message == NULL && arg == NULL;
+}
+
+// Main waits for room in a mailbox that is full of what its receiver does not want, if it has one. Main has waited for a
+// message, too, and has given up.
+static int deadlock_by_mailbox(int has_receiver) {
   janus_mailbox* const mailbox = janus_mailbox_create(1, 2);
   janus_nursery* const nursery = janus_nursery_open(NULL, NULL);
-  janus_nursery_spawn_in(nursery, receive_wanted, mailbox, NULL);
-  while (janus_mailbox_send(mailbox, "x") == 0) janus_yield();
+  if (has_receiver) janus_nursery_spawn_in(nursery, receive_wanted, mailbox, NULL);
+  while (janus_mailbox_try_send(mailbox, "x") == 0) janus_yield();
+  char message;
+  janus_mailbox_recv_match_until(mailbox, wants_none_either, NULL, &message, janus_now_ns() + 1000000);
+  janus_mailbox_send(mailbox, "x");
   return (int)janus_nursery_await(nursery, NULL);
 }
 
@@ -528,7 +536,8 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "deadlock")) return deadlock();
   if (!strcmp(how, "deadlock-after-sleep")) return deadlock_after_sleep();
   if (!strcmp(how, "deadlock-join")) return deadlock_by_join();
-  if (!strcmp(how, "deadlock-mailbox")) return deadlock_by_mailbox();
+  if (!strcmp(how, "deadlock-mailbox")) return deadlock_by_mailbox(1);
+  if (!strcmp(how, "deadlock-mailbox-alone")) return deadlock_by_mailbox(0);
   if (!strcmp(how, "deadlock-lock")) return deadlock_by_lock();
   if (!strcmp(how, "park")) return janus_park(-1);
   if (!strcmp(how, "panic")) janus_task_panic("main has had enough");

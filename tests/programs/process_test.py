@@ -58,6 +58,8 @@ def statuses():
         tap.check(f'... and permits, {workers} workers', re.search(rb"'acquirer' <acquire_it> waits for the semaphore at 0x[0-9a-f]+; nursery -/-\n", locked.stderr), locked.stderr)
         ends_with(f'the report names the filter that a full mailbox waits for, {workers} workers', 3, 'deadlock-mailbox', settings=settings,
                   stderr=rb"task 1 'main' waits at a channel 0x[0-9a-f]+ \(2 of 2\), a mailbox; not wanted by 0x[0-9a-f]+ <wants_none>; nursery -\n")
+        ends_with(f'... and none that does not wait any more, {workers} workers', 3, 'deadlock-mailbox-alone', settings=settings,
+                  stderr=rb"task 1 'main' waits at a channel 0x[0-9a-f]+ \(2 of 2\), a mailbox; nursery -\n")
         ends_with(f'... also if the task awaited a nursery before, {workers} workers', 3, 'deadlock-after-await', settings=settings,
                   stderr=rb"<await_and_join> waits for task 2 to end; nursery -/-\n")
     ends_with('a deadlock is status 3 in deterministic mode', 3, 'deadlock', settings={'JANUS_SEED': 1})

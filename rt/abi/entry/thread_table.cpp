@@ -48,7 +48,7 @@ bool push_current_of_thread(Nursery& nursery) noexcept {
   ThreadEntry* const entry = entry_of_thread();
   if (entry == nullptr) return false;
   nursery.traits.scope = NurseryTraits::kScoped;
-  nursery.previous_current = entry->current;
+  std::atomic_ref(nursery.previous_current).store(entry->current, std::memory_order_relaxed);  // see Nursery::news
   entry->current = &nursery;
   return true;
 }

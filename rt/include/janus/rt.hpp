@@ -20,12 +20,14 @@
 #include <janus/rt/calling_task.hpp>
 #include <janus/rt/channel.hpp>
 #include <janus/rt/fork_join.hpp>
+#include <janus/rt/mailbox.hpp>
 #include <janus/rt/nursery.hpp>
 #include <janus/rt/parallel.hpp>
 #include <janus/rt/runtime.hpp>
 #include <janus/rt/select.hpp>
 #include <janus/rt/several.hpp>
 #include <janus/rt/sort.hpp>
+#include <janus/rt/supervisor.hpp>
 #include <janus/rt/sync.hpp>
 #include <janus/rt/task.hpp>
 #include <janus/rt/timeout.hpp>

@@ -128,7 +128,8 @@ janus_supervisor* janus_supervisor_open(janus_rt* rt, const janus_supervisor_opt
 // [task].
 int64_t janus_supervisor_add(janus_supervisor* supervisor, const janus_child_spec* spec);
 // Removes a child, and stops it if it runs: waits for its end. JANUS_E_STALE: there is no such child. JANUS_E_DEADLOCK: the
-// caller is the child, or below it. JANUS_E_TIMEOUT: it has not ended within its stop_ns, JANUS_CANCELLED: the caller was
+// caller is the child, or below it; or the child waits for the caller in a shield, and then it was told to end, and is
+// removed when it ends. JANUS_E_TIMEOUT: it has not ended within its stop_ns, JANUS_CANCELLED: the caller was
 // told to end; it is removed when it ends [task].
 int janus_supervisor_remove(janus_supervisor* supervisor, int64_t id);
 // Runs the supervisor in the calling task: starts the children in the order of their numbers, and watches them. At its end

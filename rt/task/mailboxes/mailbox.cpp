@@ -30,7 +30,18 @@ struct LookedAt {
   std::uint64_t number;
 };
 
-// At the front of the buffer. The channel's `count` is that of the messages, its `first` the filter that waits, for reports.
+// A receiver that waits: up to which message it has looked, and the filter by which (nullptr: it wants any). The `data` of
+// its ChannelWait, on its stack.
+struct WaitingReceiver {
+  std::uint64_t looked;
+  int (*wants)(const void*, void*);
+
+  static const WaitingReceiver& of(const ChannelWait& wait) noexcept {
+    return *static_cast<const WaitingReceiver*>(wait.data);
+  }
+};
+
+// At the front of the buffer. The channel's `count` is that of the messages, its `first` is for reports.
 struct Mailbox {
   static constexpr unsigned kFilters = 8;  // that are remembered
 
@@ -83,18 +94,26 @@ Worker* worker_at(const Channel& mailbox) noexcept {
   return worker_of(*mailbox.runtime);
 }
 
-void* as_data(std::uint64_t number) noexcept {
-  return reinterpret_cast<void*>(number);
+// --- Under the lock --------------------------------------------------------------------------------------------------
+
+// Names the filter of the receiver that has waited longest.
+void name_filter(Channel& mailbox) noexcept {
+  const ChannelWait* const first = mailbox.receivers.front();
+  mailbox.first = first != nullptr ? reinterpret_cast<std::uintptr_t>(WaitingReceiver::of(*first).wants) : 0;
 }
 
-// --- Under the lock --------------------------------------------------------------------------------------------------
+// About to wait behind the others.
+void name_filter_of(Channel& mailbox, const WaitingReceiver& last) noexcept {
+  if (mailbox.receivers.is_empty()) mailbox.first = reinterpret_cast<std::uintptr_t>(last.wants);
+}
 
 void wake_next_receiver(Channel& mailbox) noexcept {
   Mailbox& box = Mailbox::of(mailbox);
   ChannelWait* const first = mailbox.receivers.front();
   if (first == nullptr || mailbox.count <= box.woken) return;
-  if (reinterpret_cast<std::uint64_t>(first->data) >= box.newest) return;
+  if (WaitingReceiver::of(*first).looked >= box.newest) return;
   List<ChannelWait>::remove(first);
+  name_filter(mailbox);
   ++box.woken;
   complete_wait(worker_at(mailbox), *first, ChannelWait::Status::kServed);
 }
@@ -208,7 +227,19 @@ int send_message(Worker* worker, Task* waiter, Channel& mailbox, const void* mes
   }
 }
 
-// Who learns in its wait that the mailbox was closed looks once more: what was sent before may have come to others first.
+namespace {
+
+// What the wait of a receiver came to. True: it looks again; who learns that the mailbox was closed does so, too, since what
+// was sent before may have come to others first. Else it has left the queue itself.
+bool looks_again(Channel& mailbox, std::uint32_t secret, int result) noexcept {
+  if (result >= 0 || result == kErrorClosed) return true;
+  const ChannelHold hold(&current_worker(), mailbox);
+  if (mailbox.is_alive(secret)) name_filter(mailbox);
+  return false;
+}
+
+}  // namespace
+
 int receive_message(Task& self, Channel& mailbox, void* message, std::uint32_t secret) noexcept {
   int result = 1;  // of the last wait
   for (;;) {
@@ -219,8 +250,10 @@ int receive_message(Task& self, Channel& mailbox, void* message, std::uint32_t s
     if (result == 0) --box.woken;
     if (Message* const oldest = box.messages.after(0)) return receive_locked(hold, mailbox, *oldest, message);
     if (mailbox.state == ChannelState::kClosed) return kErrorClosed;
-    result = wait_at(mailbox, self, mailbox.receivers, as_data(box.newest), hold.give_away());
-    if (result < 0 && result != kErrorClosed) return result;
+    WaitingReceiver waiting{box.newest, nullptr};
+    name_filter_of(mailbox, waiting);
+    result = wait_at(mailbox, self, mailbox.receivers, &waiting, hold.give_away());
+    if (!looks_again(mailbox, secret, result)) return result;
   }
 }
 
@@ -262,10 +295,11 @@ int receive_matching(Task& self, Channel& mailbox, MailboxFilter filter, void* m
     }
     is_wanted = false;
     if (mailbox.state == ChannelState::kClosed) return kErrorClosed;
-    mailbox.first = reinterpret_cast<std::uintptr_t>(filter.wants);
     looked = box.newest;
-    result = wait(mailbox, self, as_data(looked), hold.give_away(), limit_ns);
-    if (result < 0 && result != kErrorClosed) return result;
+    WaitingReceiver waiting{looked, filter.wants};
+    name_filter_of(mailbox, waiting);
+    result = wait(mailbox, self, &waiting, hold.give_away(), limit_ns);
+    if (!looks_again(mailbox, secret, result)) return result;
   }
 }
 

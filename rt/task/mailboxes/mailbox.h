@@ -3,7 +3,8 @@
 // channel's record (ChannelKind::kMailbox), whose life, lock and queues of waiters it uses; its messages are in the
 // channel's buffer, in the order in which they were sent. docs/decisions/0337
 //
-// A report of a task that waits at a mailbox names the filter that has passed over what is in there (Channel::first).
+// A report of a task that waits at a mailbox names the filter of the receiver that has waited longest, which has passed over
+// what is in there (Channel::first).
 //
 // INVARIANT full-or-nobody-waits: senders wait only while the mailbox is full. Who makes room copies the message of the first
 // that waits from that task's memory, so messages are in the order in which the sends came. Of a sender whose memory

@@ -4,14 +4,17 @@
 
 #include "rt/base/order_hooks.h"
 #include "rt/task/nurseries/handle.h"
+#include "rt/task/record/price.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/authority.h"
 #include "rt/task/wait/awaiting.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/children.h"
+#include "rt/task/wait/slice.h"
 #include "rt/task/wait/user_memory.h"
 #include "rt/task/wait/wait.h"
 #include "rt/task/wait/wake.h"
+#include "rt/task/wait/yield.h"
 
 namespace janus {
 
@@ -65,14 +68,27 @@ void wake_joiners(Worker& worker, Task& task) noexcept {
 
 namespace {
 
+// A task that was told to end in a wait, and was woken, has the name of what it awaited until it runs. Then it leaves that
+// wait; or it waits again, in a shield, and its state says so.
+bool is_about_to_look(const Task& task) noexcept {
+  return task.cancel.load(std::memory_order_relaxed) != 0 && !is_waiting(state_of(task));
+}
+
 // Called with the task's lock held, and releases it. Nothing here ends the task while others see what it awaits.
 int wait_for(Task& self, AwaitedEnd& awaited) noexcept {
   publish_before_wait(self);
   const Awaiting awaiting(self, awaited.task);
-  awaited.unlock();
-  const bool is_deadlock = awaiting.closes_cycle();
-  awaited.lock();
-  if (!is_deadlock || awaited.is_over()) return result_of(wait(self, awaited), self);
+  for (;;) {
+    awaited.unlock();
+    const bool is_deadlock = awaiting.closes_cycle();
+    awaited.lock();
+    if (!is_deadlock || awaited.is_over()) return result_of(wait(self, awaited), self);
+    if (!is_about_to_look(awaited.task)) break;
+    awaited.unlock();
+    take_fuel_unchecked(current_worker(), price::kCall);
+    give_way<Path::kGeneral>(current_worker(), self);
+    awaited.lock();
+  }
   awaited.leave();
   awaited.unlock();
   current_worker().counters.deadlocks.add();

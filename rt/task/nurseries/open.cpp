@@ -164,7 +164,8 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
   traits.was_given_cap = options.cap != nullptr;
   if (to.is_confined) confine(traits, *nursery, to);
   const std::uint32_t alive = init_nursery(*nursery, account, traits);
-  nursery->gate = options.gate;
+  std::atomic_ref(nursery->gate.most).store(options.gate.most, std::memory_order_relaxed);  // see Nursery::news
+  nursery->gate.running = options.gate.running;
   if (options.name != nullptr) copy_name(nursery->name, options.name);
   if (owner != nullptr) {
     link_current(*owner->frame);
@@ -236,7 +237,7 @@ template <Path kPath, bool kIsFork>
   if constexpr (kIsFork) {
     link_nursery(frame.open, *nursery);
   } else {
-    nursery->previous_current = frame.current;
+    std::atomic_ref(nursery->previous_current).store(frame.current, std::memory_order_relaxed);  // see Nursery::news
     frame.current = nursery;
   }
   if (is_special) [[unlikely]]

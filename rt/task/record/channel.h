@@ -59,7 +59,7 @@ struct alignas(64) Channel {
   std::uint32_t element_bytes;
   List<ChannelWait> receivers, senders;  // at least one of them is empty
   std::size_t count;                     // of elements in the buffer
-  std::size_t first;                     // of a mailbox: the filter of the receiver that came last to wait, or 0
+  std::size_t first;                     // of a mailbox: the filter of the receiver that has waited longest, or 0
   std::size_t capacity;
   std::byte* buffer;  // capacity elements
   Runtime* runtime;

@@ -91,7 +91,9 @@ struct alignas(64) Nursery : NurseryAlive {
   union {
     Nursery* previous_current;  // the nursery that was current before janus_nursery_create made this one
     NurseryGate gate;           // with traits.is_gated; of one that janus_nursery_open made
-    std::uint32_t news;         // of a supervisor's: its runner has something to see; through std::atomic_ref
+    // Of a supervisor's: its runner has something to see. Through std::atomic_ref: who publishes the runner's wait may
+    // read it when the record serves another nursery, so that one's opening writes the same bytes atomically.
+    std::uint32_t news;
   };
   Task* records;               // ended tasks whose result may be read, the last to end first
   std::atomic<bool> was_read;  // the result was read

@@ -6,7 +6,7 @@
 
 namespace janus {
 
-// When something happened: the ops that the tasks of the runtime had spent, and the time.
+// When something happened: the ops that the tasks of the runtime had spent (0 if nobody asks), and the time.
 struct Moment {
   std::uint64_t ops, ns;
 };
@@ -19,6 +19,8 @@ struct RestartLimit {
   std::uint64_t within_ns;
 
   [[nodiscard]] std::uint32_t places() const noexcept { return most != kAny ? most : 0; }
+  // Whether it matters how many ops were spent between restarts.
+  [[nodiscard]] bool asks_ops() const noexcept { return places() != 0 && within_ops != 0; }
   [[nodiscard]] bool is_recent(const Moment& restart, const Moment& now) const noexcept {
     return (within_ops == 0 || now.ops - restart.ops <= within_ops) &&
            (within_ns == 0 || now.ns - restart.ns <= within_ns);

@@ -24,6 +24,8 @@
 
 namespace janus {
 
+class Runner;
+
 enum class Strategy : std::uint8_t { kOneForOne, kOneForAll, kRestForOne };
 enum class RestartPolicy : std::uint8_t { kPermanent, kTransient, kTemporary };
 // Those of the C ABI have its numbers. kInHand: the runner is about to start it, or to act upon its end; to users it waits.
@@ -79,6 +81,7 @@ struct Supervisor {
   bool is_closed = false;
   Task* runner = nullptr;      // nullptr: it does not run
   Nursery* nursery = nullptr;  // of the children's tasks, while it runs
+  Runner* run = nullptr;       // for runners below: those of its children's tasks
 
   List<Child> to_start;                    // in this order, at once
   List<Child> dead;                        // whose end is to be acted upon, in the order of their ends

@@ -7,7 +7,7 @@
 // there (NurseryWord::kShielded) gets no cancel from above, and all tasks below spend the grace of that one task
 // (kOwnersGrace) from their starts, or from their first check after the cancel, on. So a cancelled task spends one
 // grace, whatever it shields and spawns; a slice more for each worker, as slices of one grace are not drawn in turn. (The
-// shield of a supervisor has a grace for each of its children: rt/task/supervise/supervision.cpp.)
+// shield of a supervisor has a grace for each of its children: rt/task/supervise/runner.h.)
 //
 // At the end of the shield the nurseries that are still open there are cancelled if the task was told to end. Until then
 // a cancel's walk leaves them out.
