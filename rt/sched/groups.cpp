@@ -12,7 +12,8 @@ namespace janus {
 
 // --- All of them ---
 
-// Where a group is in the table. A segment holds all its groups for worker 0, then all for worker 1, and so on.
+// Where a group is in the table. A segment holds all its groups for worker 0, then all for worker 1, and so on, and then
+// the limit of each.
 struct GroupTable::Place {
   unsigned segment;
   std::uint32_t capacity, offset;
@@ -25,7 +26,8 @@ GroupTable::Place GroupTable::place_of(std::uint32_t group) noexcept {
 }
 
 std::size_t GroupTable::segment_bytes(unsigned number) const noexcept {
-  return ((std::size_t{workers_} << (kFirstBits + number)) * sizeof(Group) + 4095) & ~std::size_t{4095};
+  const std::size_t each = workers_ * sizeof(Group) + sizeof(std::atomic<std::uint64_t>);
+  return ((each << (kFirstBits + number)) + 4095) & ~std::size_t{4095};
 }
 
 Group& GroupTable::of(unsigned worker, std::uint32_t group) noexcept {
@@ -34,7 +36,19 @@ Group& GroupTable::of(unsigned worker, std::uint32_t group) noexcept {
   return segment[std::size_t{worker} * place.capacity + place.offset];
 }
 
-bool GroupTable::add(std::uint32_t group, std::uint32_t parent) noexcept {
+std::atomic<std::uint64_t>& GroupTable::hold_of(std::uint32_t group) const noexcept {
+  const Place place = place_of(group);
+  Group* const segment = segments_[place.segment].load(std::memory_order_acquire);  // pairs with add()
+  auto* const limits =
+      reinterpret_cast<std::atomic<std::uint64_t>*>(segment + std::size_t{workers_} * place.capacity);
+  return limits[place.offset];
+}
+
+std::uint64_t GroupTable::hold_limit(std::uint32_t group) const noexcept {
+  return group != 0 ? hold_of(group).load(std::memory_order_relaxed) : platform::kForever;
+}
+
+bool GroupTable::add(std::uint32_t group, std::uint32_t parent, std::uint64_t hold_ns) noexcept {
   JANUS_ASSERT(group != 0);
   std::atomic<Group*>& slot = segments_[place_of(group).segment];
   if (slot.load(std::memory_order_acquire) == nullptr) {
@@ -58,6 +72,10 @@ bool GroupTable::add(std::uint32_t group, std::uint32_t parent) noexcept {
     mine.own_runnables.parent.store(&mine.circle, std::memory_order_relaxed);
     for (GroupNode* node : {&mine.circle, &mine.own_runnables}) node->spent.store(0, std::memory_order_relaxed);
   }
+  const std::uint64_t above_ns = hold_limit(parent);
+  const std::uint64_t least_ns = hold_ns < above_ns ? hold_ns : above_ns;
+  hold_of(group).store(least_ns, std::memory_order_relaxed);
+  if (least_ns != platform::kForever) are_any_limited_.store(true, std::memory_order_relaxed);
   return true;
 }
 

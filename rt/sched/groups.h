@@ -23,6 +23,7 @@
 #include <cstdint>
 
 #include "rt/base/lock_rank.h"
+#include "rt/platform.h"
 #include "rt/sched/group_node.h"
 #include "rt/sched/runnable.h"
 #include "rt/sched/yield_queue.h"
@@ -46,8 +47,14 @@ class GroupTable {
   void destroy() noexcept;
 
   // Any thread. Makes room on each worker for `group`, which no runnable uses at present, below `parent` or, if that is
-  // 0, beside group 0. False: no memory.
-  [[nodiscard]] bool add(std::uint32_t group, std::uint32_t parent) noexcept;
+  // 0, beside group 0. `hold_ns`: how long a runnable of it may hold a worker, unless a group above it may less; kForever:
+  // for ever. False: no memory.
+  [[nodiscard]] bool add(std::uint32_t group, std::uint32_t parent,
+                         std::uint64_t hold_ns = platform::kForever) noexcept;
+  // How long a runnable of the group may hold a worker: the least of what was said for it and for those above it.
+  [[nodiscard]] std::uint64_t hold_limit(std::uint32_t group) const noexcept;
+  // Whether any group that was ever added has such a limit.
+  [[nodiscard]] bool are_any_limited() const noexcept { return are_any_limited_.load(std::memory_order_relaxed); }
 
   // Precondition: the group has been added.
   [[nodiscard]] Group& of(unsigned worker, std::uint32_t group) noexcept;
@@ -58,8 +65,10 @@ class GroupTable {
   struct Place;
   static Place place_of(std::uint32_t group) noexcept;
   [[nodiscard]] std::size_t segment_bytes(unsigned number) const noexcept;
+  [[nodiscard]] std::atomic<std::uint64_t>& hold_of(std::uint32_t group) const noexcept;
 
   unsigned workers_ = 0;
+  std::atomic<bool> are_any_limited_{false};
   RankedLock<LockRank::kGroupTable> growing_;
   std::atomic<Group*> segments_[kSegments] = {};
 };

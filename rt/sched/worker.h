@@ -152,6 +152,24 @@ struct WorkerQueues {
   Groups groups;                             // those of all other groups
 };
 
+// For the owner and its alarm's handler, which interrupts it: whether what runs comes back to the runtime
+// (rt/task/account/turn_limit.h). The handler runs on the worker's own thread, so only the compiler has to keep an order.
+struct WorkerWatch {
+  struct {
+    int alarm;                          // 0: none was opened; negative: the machine has none; else its number and 1
+    std::atomic<bool> is_set;           // the alarm interrupts
+    std::atomic<bool> is_asleep;        // the worker is in IdleWorkers::park()
+    std::atomic<bool> is_in_call;       // in a system call of the running task (rt/abi/system.cpp)
+    std::atomic<bool> has_interrupted;  // the alarm has, since is_in_call was set
+    // The handler's: what the last look saw.
+    std::uint64_t task_id;
+    std::int64_t ops;
+    std::uint64_t ran_ns, held_ns;
+    bool is_seldom;  // the alarm's period is long, since no group was limited when it was set
+    bool is_named;   // the task was reported
+  } watch;
+};
+
 // Only for the DeterministicScheduler, except for the token.
 struct LogicalWorker {
   arch::Context logical_context;  // where this worker was switched away from
@@ -169,6 +187,7 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
                                              WorkerQueues,
                                              WorkerSearch,
                                              WorkerCaches,
+                                             WorkerWatch,
                                              LogicalWorker {
   Counters counters;          // read by any thread
   std::atomic<bool> is_gone;  // has left its loop; read by any thread

@@ -24,7 +24,8 @@ std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept {
   runtime.accounts.credit(payer, Component::kMemory, bytes);
 }
 
-[[gnu::cold]] OrError<Account*> open_account(Runtime& runtime, Account* parent, const Amounts& wanted) noexcept {
+[[gnu::cold]] OrError<Account*> open_account(Runtime& runtime, Account* parent, const Amounts& wanted,
+                                             std::uint64_t hold_ns) noexcept {
   if (parent->depth() >= kMaxBudgetsAbove) return Failed{with_why(kErrorBudget, Why::kBudgetsTooDeep)};
   Component short_of{};
   Account* account = runtime.accounts.open(parent, wanted, &short_of);
@@ -33,7 +34,7 @@ std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept {
     account = runtime.accounts.open(parent, wanted, &short_of);
   if (account == nullptr) return Failed{with_why(kErrorBudget, why_short_of(short_of))};
   const std::uint32_t above = parent != runtime.root_account ? parent->index() : 0;
-  if (runtime.scheduler.dispatcher().add_group(account->index(), above)) return account;
+  if (runtime.scheduler.dispatcher().add_group(account->index(), above, hold_ns)) return account;
   runtime.accounts.close(account);
   return Failed{kErrorNoMemory};
 }
@@ -60,7 +61,10 @@ std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept {
     return Failed{with_why(kErrorBudget, Why::kMemory)};
   }
   if (budget == nullptr) return payer;
-  const OrError<Account*> own = open_account(*nursery.runtime, payer, *budget);
+  // In a cage, its own budget changes nothing; nor does the root task's, which is no cage.
+  const bool is_new_cage = payer == nursery.runtime->root_account && !nursery.traits.is_root;
+  const std::uint64_t hold_ns = is_new_cage ? kDefaultHoldNs : platform::kForever;
+  const OrError<Account*> own = open_account(*nursery.runtime, payer, *budget, hold_ns);
   if (own) return own;
   refund_record(*nursery.runtime, payer, bytes_of_task(stack_class));
   accounts.credit(payer, Component::kSpawns, 1);
