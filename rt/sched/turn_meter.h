@@ -16,7 +16,7 @@ namespace janus {
 //
 // INVARIANT groups-are-watched: while a worker has groups other than group 0 and is awake, its alarm is set, from the
 // first turn that begins after it was not. The alarm's handler stops it only while the worker sleeps or has group 0
-// alone, and then sets asked.at_ns to 0; so that turn finds that the worker has not asked for long, and begins the watch
+// alone, and then forgets when the worker asked; so that turn finds that the worker has not asked for long, and begins the watch
 // (ask()). It asks before it looks whether the alarm is set, so a handler that stops it in between is seen.
 struct TurnWatch {
   void (*begin)(Worker& worker) noexcept;  // sets the worker's alarm

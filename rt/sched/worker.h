@@ -129,9 +129,10 @@ struct WorkerFairness {
   std::uint32_t turn_of = kNobody;
   std::uint64_t turn_began;
   std::uint64_t turn_until;  // in ticks of rdtsc; the greatest number in deterministic mode
-  // The last reading of the thread's CPU time: `ran_ns` at `at_ns`. at_ns is 0 if the worker has slept since.
+  static constexpr std::uint64_t kLongAgo = std::uint64_t{1} << 63;  // by the difference, modulo 2^64, to any time
+  // The last reading of the thread's CPU time: `ran_ns` at `at_ns`; kLongAgo if the worker has slept since.
   struct {
-    std::uint64_t at_ns, ran_ns;
+    std::uint64_t at_ns = kLongAgo, ran_ns;
   } asked;
   std::uint64_t preemptions;  // of the thread, when the worker last asked
 

@@ -13,22 +13,22 @@ namespace janus {
 
 namespace {
 
-constexpr std::uint64_t kLookNs = 1'000'000;
-constexpr std::uint64_t kMostOfLook = 2 * kLookNs;
+constexpr std::uint64_t kAlarmNs = 1'000'000;
+constexpr std::uint64_t kMostOfAlarm = 2 * kAlarmNs;
 // After a look at a task that is to end, but cannot end where it was interrupted.
 constexpr std::uint64_t kAgainNs = 100'000;
 // While there are groups, but none is limited: the program has a budget, and no cages yet.
-constexpr std::uint64_t kSeldomNs = 10 * kLookNs;
-constexpr std::uint64_t kMs = 1'000'000;
+constexpr std::uint64_t kSeldomNs = 10 * kAlarmNs;
+constexpr std::uint64_t kMillisecond = 1'000'000;
 // A task that is to end is named if it can nowhere be ended for so long.
-constexpr std::uint64_t kNamedAfterNs = 50 * kMs;
+constexpr std::uint64_t kNamedAfterNs = 50 * kMillisecond;
 
-const GroupTable& groups_of(Worker& worker) noexcept {
+const GroupTable& group_table_of(Worker& worker) noexcept {
   return worker.scheduler->dispatcher().group_table();
 }
 
 // Grows with each op that is spent on the worker, settled or not.
-std::int64_t ops_of(const Worker& worker) noexcept {
+std::int64_t ops_so_far(const Worker& worker) noexcept {
   return static_cast<std::int64_t>(worker.counters.ops.read()) + worker.slice - worker.fuel;
 }
 
@@ -40,14 +40,14 @@ bool may_end_here(const Worker& worker, const Task& task, const platform::Fault&
 }
 
 // A task that is to end, but is somewhere where the runtime cannot tell whether it may.
-void name_once(Worker& worker, const Task& task, const platform::Fault& where) noexcept {
+void name_held(Worker& worker, const Task& task, const platform::Fault& where) noexcept {
   if (worker.watch.is_named || is_in_runtime(where, worker)) return;
   worker.watch.is_named = true;
   Text<256> line;
   line.append("janus: ");
   append_task(line, task);
   line.append(" has held its worker for %lu ms without coming back to the runtime, and cannot be ended: ",
-              static_cast<unsigned long>(worker.watch.held_ns / kMs));
+              static_cast<unsigned long>(worker.watch.held_ns / kMillisecond));
   line.append(janus_text_end == nullptr ? "the program was linked without runtime-text.ld\n"
                                         : "it runs no code of the program's file\n");
   say(line.data(), line.size());
@@ -55,7 +55,7 @@ void name_once(Worker& worker, const Task& task, const platform::Fault& where) n
 
 // --- The alarm ---
 
-void stop(Worker& worker) noexcept {
+void stop_alarm(Worker& worker) noexcept {
   platform::set_alarm(worker.watch.alarm - 1, 0, 0);
   worker.watch.is_set.store(false, std::memory_order_relaxed);
 }
@@ -64,7 +64,7 @@ void stop(Worker& worker) noexcept {
 std::uint64_t held_by_running(Worker& worker, const Task& task) noexcept {
   auto& watch = worker.watch;
   const std::uint64_t ran_ns = platform::thread_ns(), since_last = ran_ns - watch.ran_ns;
-  const std::int64_t ops = ops_of(worker);
+  const std::int64_t ops = ops_so_far(worker);
   watch.ran_ns = ran_ns;
   if (watch.task_id != task.id || watch.ops != ops) {
     watch.task_id = task.id;
@@ -72,7 +72,7 @@ std::uint64_t held_by_running(Worker& worker, const Task& task) noexcept {
     watch.held_ns = 0;
     watch.is_named = false;
   } else {
-    watch.held_ns += since_last < kMostOfLook ? since_last : kMostOfLook;
+    watch.held_ns += since_last < kMostOfAlarm ? since_last : kMostOfAlarm;
   }
   return watch.held_ns;
 }
@@ -82,7 +82,7 @@ bool look_at_running(Worker& worker, platform::Fault& where) noexcept {
   auto& watch = worker.watch;
   Task* const task = current_task(worker);
   if (task == nullptr) return false;
-  const std::uint64_t held_ns = held_by_running(worker, *task), most_ns = groups_of(worker).hold_limit(task->group);
+  const std::uint64_t held_ns = held_by_running(worker, *task), most_ns = group_table_of(worker).hold_limit(task->group);
   if (held_ns == 0 || most_ns == platform::kForever) return false;
   if (held_ns >= most_ns && may_end_here(worker, *task, where)) {
     watch.task_id = 0;
@@ -90,26 +90,26 @@ bool look_at_running(Worker& worker, platform::Fault& where) noexcept {
     return true;
   }
   const std::uint64_t named_after_ns = janus_text_end != nullptr ? kNamedAfterNs : 0;
-  if (held_ns >= most_ns && held_ns - most_ns >= named_after_ns) name_once(worker, *task, where);
+  if (held_ns >= most_ns && held_ns - most_ns >= named_after_ns) name_held(worker, *task, where);
   const std::uint64_t next_ns = held_ns < most_ns ? most_ns - held_ns : kAgainNs;
-  if (next_ns < kLookNs) platform::set_alarm(watch.alarm - 1, next_ns, kLookNs);
+  if (next_ns < kAlarmNs) platform::set_alarm(watch.alarm - 1, next_ns, kAlarmNs);
   return false;
 }
 
-bool look(Worker& worker, platform::Fault& where) noexcept {
+bool look_at_turn(Worker& worker, platform::Fault& where) noexcept {
   auto& watch = worker.watch;
   if (watch.is_in_call.load(std::memory_order_relaxed)) {
     watch.has_interrupted.store(true, std::memory_order_relaxed);
-    stop(worker);
+    stop_alarm(worker);
     return false;
   }
   if (watch.is_asleep.load(std::memory_order_relaxed) || !worker.has_other_groups()) {
-    stop(worker);
-    worker.asked.at_ns = 0;  // groups-are-watched
+    stop_alarm(worker);
+    worker.asked.at_ns = WorkerFairness::kLongAgo;  // groups-are-watched
     return false;
   }
-  if (!groups_of(worker).are_any_limited()) return false;
-  if (watch.is_seldom) platform::set_alarm(watch.alarm - 1, kLookNs, kLookNs);
+  if (!group_table_of(worker).are_any_limited()) return false;
+  if (watch.is_seldom) platform::set_alarm(watch.alarm - 1, kAlarmNs, kAlarmNs);
   watch.is_seldom = false;
   return look_at_running(worker, where);
 }
@@ -119,7 +119,7 @@ bool on_alarm(platform::Fault& where) noexcept {
   auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
   if (worker == nullptr || worker->is_in_fault || worker->watch.alarm <= 0) return false;
   worker->is_in_fault = true;
-  const bool is_ended = look(*worker, where);
+  const bool is_ended = look_at_turn(*worker, where);
   worker->is_in_fault = false;
   return is_ended;
 }
@@ -134,10 +134,10 @@ void begin_watch(Worker& worker) noexcept {
   if (watch.alarm <= 0) watch.alarm = -1;
   if (watch.alarm < 0) return;
   watch.task_id = 0;
-  watch.is_seldom = !groups_of(worker).are_any_limited();
+  watch.is_seldom = !group_table_of(worker).are_any_limited();
   watch.is_set.store(true, std::memory_order_relaxed);
   arch::compiler_barrier();
-  const std::uint64_t period_ns = watch.is_seldom ? kSeldomNs : kLookNs;
+  const std::uint64_t period_ns = watch.is_seldom ? kSeldomNs : kAlarmNs;
   platform::set_alarm(watch.alarm - 1, period_ns, period_ns);
 }
 

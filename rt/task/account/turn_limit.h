@@ -3,12 +3,12 @@
 // ops, before it has held its worker for the time that its cages allow (turn_ns); else it ends as a panic.
 // docs/decisions/0345
 //
-// While a worker has tasks of cages, an alarm interrupts it each kLookNs. Its handler compares the running task and the
+// While a worker has tasks of cages, an alarm interrupts it each kAlarmNs. Its handler compares the running task and the
 // ops that the worker has spent, with the fuel as it is now, with what it saw before: if both are the same, the task has
 // held the worker meanwhile. All of this happens on the worker's own thread, so there is nothing that a late signal
 // could get wrong: it looks once more, at what is there.
 //
-// Time counts as the thread's CPU time, so that a thread that did not run has held nothing, and as 2 kLookNs at most for
+// Time counts as the thread's CPU time, so that a thread that did not run has held nothing, and as 2 kAlarmNs at most for
 // each look, since a machine that was stopped meanwhile may count that time as its own.
 //
 // INVARIANT ends-between-calls: the handler ends a task only at an instruction of the program, with the stack pointer on
