@@ -42,10 +42,10 @@ class Dispatcher {
   void destroy() noexcept { groups_.destroy(); }
   // Any thread. Makes room for runnables of `group`, below `parent` (groups.h). Precondition: no runnable uses the
   // number at present. False: no memory.
-  [[nodiscard]] bool add_group(std::uint32_t group, std::uint32_t parent, std::uint64_t hold_ns) noexcept {
-    return groups_.add(group, parent, hold_ns);
+  [[nodiscard]] bool add_group(std::uint32_t group, std::uint32_t parent) noexcept {
+    return groups_.add(group, parent);
   }
-  [[nodiscard]] const GroupTable& group_table() const noexcept { return groups_; }
+  [[nodiscard]] GroupTable& group_table() noexcept { return groups_; }
 
   // Removes and returns the runnable that runs next by the rules of WorkerFairness. nullptr: nothing is queued here.
   template <Path kPath>

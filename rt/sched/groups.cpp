@@ -48,7 +48,12 @@ std::uint64_t GroupTable::hold_limit(std::uint32_t group) const noexcept {
   return group != 0 ? hold_of(group).load(std::memory_order_relaxed) : platform::kForever;
 }
 
-bool GroupTable::add(std::uint32_t group, std::uint32_t parent, std::uint64_t hold_ns) noexcept {
+void GroupTable::limit_hold(std::uint32_t group, std::uint64_t hold_ns) noexcept {
+  hold_of(group).store(hold_ns, std::memory_order_relaxed);
+  if (hold_ns != platform::kForever) are_any_limited_.store(true, std::memory_order_relaxed);
+}
+
+bool GroupTable::add(std::uint32_t group, std::uint32_t parent) noexcept {
   JANUS_ASSERT(group != 0);
   std::atomic<Group*>& slot = segments_[place_of(group).segment];
   if (slot.load(std::memory_order_acquire) == nullptr) {
@@ -72,10 +77,6 @@ bool GroupTable::add(std::uint32_t group, std::uint32_t parent, std::uint64_t ho
     mine.own_runnables.parent.store(&mine.circle, std::memory_order_relaxed);
     for (GroupNode* node : {&mine.circle, &mine.own_runnables}) node->spent.store(0, std::memory_order_relaxed);
   }
-  const std::uint64_t above_ns = hold_limit(parent);
-  const std::uint64_t least_ns = hold_ns < above_ns ? hold_ns : above_ns;
-  hold_of(group).store(least_ns, std::memory_order_relaxed);
-  if (least_ns != platform::kForever) are_any_limited_.store(true, std::memory_order_relaxed);
   return true;
 }
 

@@ -47,11 +47,12 @@ class GroupTable {
   void destroy() noexcept;
 
   // Any thread. Makes room on each worker for `group`, which no runnable uses at present, below `parent` or, if that is
-  // 0, beside group 0. `hold_ns`: how long a runnable of it may hold a worker, unless a group above it may less; kForever:
-  // for ever. False: no memory.
-  [[nodiscard]] bool add(std::uint32_t group, std::uint32_t parent,
-                         std::uint64_t hold_ns = platform::kForever) noexcept;
-  // How long a runnable of the group may hold a worker: the least of what was said for it and for those above it.
+  // 0, beside group 0. False: no memory.
+  [[nodiscard]] bool add(std::uint32_t group, std::uint32_t parent) noexcept;
+
+  // Any thread, of a group that was added, before its first runnable: how long these may hold a worker, in ns;
+  // platform::kForever: for ever. Each group that is added has to be given a limit, if any is.
+  void limit_hold(std::uint32_t group, std::uint64_t hold_ns) noexcept;
   [[nodiscard]] std::uint64_t hold_limit(std::uint32_t group) const noexcept;
   // Whether any group that was ever added has such a limit.
   [[nodiscard]] bool are_any_limited() const noexcept { return are_any_limited_.load(std::memory_order_relaxed); }

@@ -105,11 +105,7 @@ void IdleWorkers::poll_sources(Worker& worker, Timers::Whose whose) noexcept {
 
 bool IdleWorkers::park(Worker& worker, std::uint64_t until_ns) noexcept {
   worker.asked.at_ns = WorkerFairness::kLongAgo;
-  if (deterministic_->is_on()) return deterministic_->park(until_ns);
-  worker.watch.is_asleep.store(true, std::memory_order_relaxed);
-  const bool has_token = worker.parker.park(until_ns);
-  worker.watch.is_asleep.store(false, std::memory_order_relaxed);
-  return has_token;
+  return deterministic_->is_on() ? deterministic_->park(until_ns) : worker.parker.park(until_ns);
 }
 
 }  // namespace janus

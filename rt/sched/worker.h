@@ -159,7 +159,6 @@ struct WorkerWatch {
   struct {
     int alarm;                          // 0: none was opened; negative: the machine has none; else its number and 1
     std::atomic<bool> is_set;           // the alarm interrupts
-    std::atomic<bool> is_asleep;        // the worker is in IdleWorkers::park()
     std::atomic<bool> is_in_call;       // in a system call of the running task (rt/abi/system.cpp)
     std::atomic<bool> has_interrupted;  // the alarm has, since is_in_call was set
     // The handler's: what the last look saw.

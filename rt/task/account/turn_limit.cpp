@@ -8,6 +8,7 @@
 #include "rt/task/report/log.h"
 #include "rt/task/report/runtime_fault.h"
 #include "rt/task/report/runtime_text.h"
+#include "rt/task/wait/records.h"
 
 namespace janus {
 
@@ -103,7 +104,7 @@ bool look_at_turn(Worker& worker, platform::Fault& where) noexcept {
     stop_alarm(worker);
     return false;
   }
-  if (watch.is_asleep.load(std::memory_order_relaxed) || !worker.has_other_groups()) {
+  if (worker.parker.is_parked() || !worker.has_other_groups()) {
     stop_alarm(worker);
     worker.asked.at_ns = WorkerFairness::kLongAgo;  // groups-are-watched
     return false;
@@ -146,7 +147,14 @@ void end_watch(Worker& worker) noexcept {
   worker.watch.alarm = 0;
 }
 
-constexpr TurnWatch kTurnWatch = {begin_watch, end_watch};
+// The least of what was said for the group and of what the one above has.
+void limit_group(GroupTable& groups, std::uint32_t group, std::uint32_t parent, std::uint64_t hold_ns) noexcept {
+  const std::uint64_t above_ns = groups.hold_limit(parent);
+  if (hold_ns == 0) hold_ns = parent != 0 ? above_ns : kDefaultHoldNs;
+  groups.limit_hold(group, hold_ns < above_ns ? hold_ns : above_ns);
+}
+
+constexpr TurnWatch kTurnWatch = {limit_group, begin_watch, end_watch};
 
 }  // namespace
 

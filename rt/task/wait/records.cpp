@@ -34,9 +34,14 @@ std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept {
     account = runtime.accounts.open(parent, wanted, &short_of);
   if (account == nullptr) return Failed{with_why(kErrorBudget, why_short_of(short_of))};
   const std::uint32_t above = parent != runtime.root_account ? parent->index() : 0;
-  if (runtime.scheduler.dispatcher().add_group(account->index(), above, hold_ns)) return account;
-  runtime.accounts.close(account);
-  return Failed{kErrorNoMemory};
+  Dispatcher& dispatcher = runtime.scheduler.dispatcher();
+  if (!dispatcher.add_group(account->index(), above)) {
+    runtime.accounts.close(account);
+    return Failed{kErrorNoMemory};
+  }
+  if (const TurnWatch* const watch = dispatcher.turn_meter().watch())
+    watch->limit(dispatcher.group_table(), account->index(), above, hold_ns);
+  return account;
 }
 
 [[gnu::noinline, gnu::cold]] OrError<void*> alloc_under_pressure(Runtime& runtime, Slab& slab, SlabCache* cache,
@@ -61,10 +66,9 @@ std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept {
     return Failed{with_why(kErrorBudget, Why::kMemory)};
   }
   if (budget == nullptr) return payer;
-  // In a cage, its own budget changes nothing; nor does the root task's, which is no cage.
-  const bool is_new_cage = payer == nursery.runtime->root_account && !nursery.traits.is_root;
-  const std::uint64_t hold_ns = is_new_cage ? kDefaultHoldNs : platform::kForever;
-  const OrError<Account*> own = open_account(*nursery.runtime, payer, *budget, hold_ns);
+  // The root task's budget is no cage.
+  const OrError<Account*> own =
+      open_account(*nursery.runtime, payer, *budget, nursery.traits.is_root ? platform::kForever : 0);
   if (own) return own;
   refund_record(*nursery.runtime, payer, bytes_of_task(stack_class));
   accounts.credit(payer, Component::kSpawns, 1);

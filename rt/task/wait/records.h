@@ -25,7 +25,7 @@ inline constexpr unsigned kMaxBudgetsAbove = 128;
 inline constexpr std::uint64_t kDefaultHoldNs = 100'000'000;
 // Opens an account below `parent`; if need be, unmaps idle stacks, which credits the root account. Fails if `parent`
 // has too little, or if too many accounts are above it. `hold_ns`: how long a task on it may hold its worker, unless
-// those on accounts above may less; platform::kForever: for ever.
+// those on accounts above may less; platform::kForever: for ever; 0: as those above, or kDefaultHoldNs.
 OrError<Account*> open_account(Runtime& runtime, Account* parent, const Amounts& wanted,
                                std::uint64_t hold_ns) noexcept;
 // Called after Slab::take() returned nullptr. The error says whether the root's budget or the machine ran out.
