@@ -39,8 +39,7 @@ Group& GroupTable::of(unsigned worker, std::uint32_t group) noexcept {
 std::atomic<std::uint64_t>& GroupTable::hold_of(std::uint32_t group) const noexcept {
   const Place place = place_of(group);
   Group* const segment = segments_[place.segment].load(std::memory_order_acquire);  // pairs with add()
-  auto* const limits =
-      reinterpret_cast<std::atomic<std::uint64_t>*>(segment + std::size_t{workers_} * place.capacity);
+  auto* const limits = reinterpret_cast<std::atomic<std::uint64_t>*>(segment + std::size_t{workers_} * place.capacity);
   return limits[place.offset];
 }
 

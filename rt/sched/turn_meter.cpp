@@ -40,7 +40,8 @@ void TurnMeter::start(Worker& worker, std::uint64_t now) const noexcept {
 [[gnu::noinline, gnu::cold]] void TurnMeter::ask(Worker& worker, std::uint64_t now) const noexcept {
   worker.asked = {now, platform::thread_ns()};
   arch::compiler_barrier();
-  if (const TurnWatch* const watching = watch(); watching != nullptr && !worker.watch.is_set.load(std::memory_order_relaxed))
+  if (const TurnWatch* const watching = watch();
+      watching != nullptr && !worker.watch.is_set.load(std::memory_order_relaxed))
     watching->begin(worker);
 }
 

@@ -128,8 +128,12 @@ TEST(turn_limit, a_task_whose_stack_grows_is_ended_once_and_whole) {
   run_in(with_workers(2), [=] {
     janus_nursery* const cage = open_cage(kMs);
     for (int i = 0; i < tasks; ++i)
-      spawn(cage, [](void* levels) -> std::int64_t { return descend(static_cast<int>(reinterpret_cast<std::intptr_t>(levels))); },
-            as_arg(10 + i % 40));
+      spawn(
+          cage,
+          [](void* levels) -> std::int64_t {
+            return descend(static_cast<int>(reinterpret_cast<std::intptr_t>(levels)));
+          },
+          as_arg(10 + i % 40));
     const janus_result result = result_of(cage);
     CHECK_EQ(result.kind, JANUS_KIND_PANIC);
     CHECK_EQ(result.cause, JANUS_CAUSE_OVERRUN);
@@ -217,26 +221,29 @@ TEST(turn_limit, many_looks_end_nobody_who_comes_back) {
     end_ns = until_ns;
     janus_nursery* const cage = open_cage(10 * kMs);
     for (int i = 0; i < 16; ++i)
-      spawn(cage, [](void* number) -> std::int64_t {
-        Dice dice(reinterpret_cast<std::uintptr_t>(number));
-        while (platform::now_ns() < end_ns) {
-          hold_worker(dice.below(1000) * 1000);
-          switch (dice.below(4)) {
-            case 0:
-              janus_yield();
-              break;
-            case 1:
-              janus_sleep_ns(dice.below(2000) * 1000);
-              break;
-            case 2:
-              janus_free(janus_alloc(dice.below(5000)));
-              break;
-            default:
-              janus_yield_check(1);
-          }
-        }
-        return 0;
-      }, as_arg(i));
+      spawn(
+          cage,
+          [](void* number) -> std::int64_t {
+            Dice dice(reinterpret_cast<std::uintptr_t>(number));
+            while (platform::now_ns() < end_ns) {
+              hold_worker(dice.below(1000) * 1000);
+              switch (dice.below(4)) {
+                case 0:
+                  janus_yield();
+                  break;
+                case 1:
+                  janus_sleep_ns(dice.below(2000) * 1000);
+                  break;
+                case 2:
+                  janus_free(janus_alloc(dice.below(5000)));
+                  break;
+                default:
+                  janus_yield_check(1);
+              }
+            }
+            return 0;
+          },
+          as_arg(i));
     CHECK_EQ(result_of(cage).kind, JANUS_KIND_SUCCESS);
   });
 }
@@ -410,7 +417,7 @@ TEST(turn_limit, it_is_for_a_nursery_with_a_budget) {
       CHECK_EQ(janus_last_error(), JANUS_E_INVALID);
       char text[200];
       CHECK_STREQ(janus_last_error_text(text, sizeof text),
-                 "JANUS_E_INVALID: a senseless argument: turn_ns is for a nursery with a budget of its own");
+                  "JANUS_E_INVALID: a senseless argument: turn_ns is for a nursery with a budget of its own");
     }
   });
 }

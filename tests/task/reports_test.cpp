@@ -271,8 +271,9 @@ TEST(reports, a_task_that_comes_back_late_is_named_once_where_it_cannot_be_ended
     CHECK_EQ(end(cage), 0);
     return 0;
   });
-  CHECK_EQ(times_in(text, "without coming back to the runtime, and cannot be ended: the program was linked without "
-                          "runtime-text.ld\n"),
+  CHECK_EQ(times_in(text,
+                    "without coming back to the runtime, and cannot be ended: the program was linked without "
+                    "runtime-text.ld\n"),
            2u);
   CHECK_EQ(times_in(text, "panicked"), 0u);
 }

@@ -83,7 +83,8 @@ bool look_at_running(Worker& worker, platform::Fault& where) noexcept {
   auto& watch = worker.watch;
   Task* const task = current_task(worker);
   if (task == nullptr) return false;
-  const std::uint64_t held_ns = held_by_running(worker, *task), most_ns = group_table_of(worker).hold_limit(task->group);
+  const std::uint64_t held_ns = held_by_running(worker, *task),
+                      most_ns = group_table_of(worker).hold_limit(task->group);
   if (held_ns == 0 || most_ns == platform::kForever) return false;
   if (held_ns >= most_ns && may_end_here(worker, *task, where)) {
     watch.task_id = 0;

@@ -215,7 +215,8 @@ Outcome outcome_of_overflow(const Task& task, Growth growth) noexcept {
 }
 
 // Ends the task by where the thread resumes after the handler. Inlined: small programs have only one of its callers.
-[[gnu::always_inline]] inline void leave_by_resuming(platform::Fault& fault, Worker& worker, Task& task, Outcome outcome, Cause cause) noexcept {
+[[gnu::always_inline]] inline void leave_by_resuming(platform::Fault& fault, Worker& worker, Task& task,
+                                                     Outcome outcome, Cause cause) noexcept {
   mark_as_forced(task, outcome, cause);
   fault.resume_arg = reinterpret_cast<std::uint64_t>(&task);
   if (has_nurseries(task)) {
