@@ -165,6 +165,21 @@ TEST(turn_limit, a_child_on_its_parents_stack_ends_alone) {
   });
 }
 
+// Either half is given up alone, and the task goes on.
+TEST(turn_limit, a_half_of_a_fork_ends_alone) {
+  run_in(with_workers(1), [] {
+    janus_nursery* const cage = open_cage(5 * kMs);
+    static std::int64_t seen[2];
+    spawn(cage, [](void*) -> std::int64_t {
+      seen[0] = janus_fork_join(loop_at_once, nullptr, return_zero, nullptr, nullptr);
+      seen[1] = janus_fork_join(return_zero, nullptr, loop_at_once, nullptr, nullptr);
+      return 0;
+    });
+    CHECK_EQ(result_of(cage).kind, JANUS_KIND_SUCCESS);
+    for (const std::int64_t each : seen) CHECK_EQ(each, JANUS_PANIC);
+  });
+}
+
 // --- Locks ---
 
 TEST(turn_limit, a_mutex_is_handed_on_with_an_error) {

@@ -130,11 +130,14 @@ bool entropy_at_once(void* bytes, std::size_t count) noexcept {
   return entropy(bytes, count);
 }
 
-// Sanitizers' runtimes delay signals, and do not know of frames that a handler leaves: there are no alarms.
-int open_alarm(AlarmHandler) noexcept {
-  return -1;
+int open_alarm(AlarmHandler handler) noexcept {
+  state().alarm_handler = handler;
+  return 0;
 }
-void set_alarm(int, std::uint64_t, std::uint64_t) noexcept {}
+void set_alarm(int, std::uint64_t first_ns, std::uint64_t period_ns) noexcept {
+  state().alarm_first = first_ns;
+  state().alarm_period = period_ns;
+}
 void close_alarm(int) noexcept {}
 
 }  // namespace janus::platform
