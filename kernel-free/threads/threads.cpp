@@ -4,7 +4,7 @@
 // interrupt the CPU.
 // INVARIANT no-lost-wake-up: a CPU reads its threads' states with interrupts off and halts by `sti; hlt`. The CPU that
 // wakes a thread stores the state before it sends the interrupt: so either the first CPU saw the state, or the
-// interrupt is pending at the hlt and ends it.
+// interrupt is pending at the hlt and ends it. Alarms: docs/decisions/0345
 #include "kernel-free/threads/threads.h"
 
 #include "kernel-free/clock/timer.h"

@@ -2,7 +2,7 @@
 // faults.cpp — a fault of a thread is passed to the runtime's handler, on the thread's fault stack and with interrupts
 // on, since the runtime takes locks that other threads may hold. The handler never jumps: it says where to resume, the
 // code here changes the frame accordingly, and the trap returns. Every other fault is a fault of kernel-free itself and
-// ends the machine.
+// ends the machine. A thread's alarm calls its handler in the same way (docs/decisions/0345).
 #include <atomic>
 
 #include "kernel-free/console/dump.h"

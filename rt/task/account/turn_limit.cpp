@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/account/turn_limit.cpp — see turn_limit.h. Linked only into programs that give budgets.
+// rt/task/account/turn_limit.cpp — see turn_limit.h. Linked only into programs that give budgets. docs/decisions/0345
 #include "rt/task/account/turn_limit.h"
 
 #include "rt/base/format.h"
