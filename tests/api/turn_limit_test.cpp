@@ -171,8 +171,11 @@ TEST(turn_limit, a_half_of_a_fork_ends_alone) {
     janus_nursery* const cage = open_cage(5 * kMs);
     static std::int64_t seen[2];
     spawn(cage, [](void*) -> std::int64_t {
-      seen[0] = janus_fork_join(loop_at_once, nullptr, return_zero, nullptr, nullptr);
-      seen[1] = janus_fork_join(return_zero, nullptr, loop_at_once, nullptr, nullptr);
+      janus_result results[2];
+      seen[0] = janus_fork_join(loop_at_once, nullptr, return_zero, nullptr, results);
+      CHECK_EQ(results[0].cause, JANUS_CAUSE_OVERRUN);
+      seen[1] = janus_fork_join(return_zero, nullptr, loop_at_once, nullptr, results);
+      CHECK_EQ(results[1].cause, JANUS_CAUSE_OVERRUN);
       return 0;
     });
     CHECK_EQ(result_of(cage).kind, JANUS_KIND_SUCCESS);
