@@ -2,6 +2,7 @@
 // The turn limit: a task in a cage that does not come back to the runtime for turn_ns ends as a panic, and nobody else
 // does. Tasks measure by platform::now_ns(), which is no call of the runtime, and which no thread's CPU time overtakes: so
 // whoever returns in time by that clock is in time. docs/decisions/0345
+#include <janus/supervise.h>
 #include <janus/sync.h>
 
 #include "tests/api/world.h"
@@ -180,6 +181,30 @@ TEST(turn_limit, a_half_of_a_fork_ends_alone) {
     });
     CHECK_EQ(result_of(cage).kind, JANUS_KIND_SUCCESS);
     for (const std::int64_t each : seen) CHECK_EQ(each, JANUS_PANIC);
+  });
+}
+
+// It is in a cage if its supervisor has a budget.
+TEST(turn_limit, a_child_of_a_supervisor_ends_and_is_started_again) {
+  run_in(with_workers(1), [] {
+    janus_supervisor_options options = {};
+    options.max_restarts = 1;
+    options.budget = budget_of(100'000'000, 8 << 20);
+    janus_supervisor* const supervisor = janus_supervisor_open(nullptr, &options);
+    static int starts;
+    starts = 0;
+    janus_child_spec spec = {};
+    spec.start = [](void*) -> std::int64_t {
+      ++starts;
+      loop();
+    };
+    CHECK_EQ(janus_supervisor_add(supervisor, &spec), 1);
+    CHECK_EQ(janus_supervisor_run(supervisor), JANUS_E_STATE);
+    CHECK_EQ(starts, 2);
+    janus_child child;
+    CHECK_EQ(janus_supervisor_children(supervisor, &child, 1), 1);
+    CHECK_EQ(child.last.cause, JANUS_CAUSE_OVERRUN);
+    CHECK_EQ(janus_supervisor_close(supervisor), 0);
   });
 }
 
