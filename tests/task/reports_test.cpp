@@ -251,7 +251,7 @@ TEST(reports, many_nurseries_are_searched) {
 TEST(reports, a_task_that_comes_back_late_is_named_once_where_it_cannot_be_ended) {
   if (!has_pipes()) SKIP("there are no pipes");
   if (kIsWatched) SKIP("there are no alarms on this machine");
-  constexpr std::uint64_t kMs = 1'000'000;
+  static constexpr std::uint64_t kMs = 1'000'000;
   const char* const text = said_by([=] {
     janus_nursery_options options = {};
     options.size = sizeof options;
