@@ -163,7 +163,7 @@ struct WorkerWatch {
     std::atomic<bool> has_interrupted;  // the alarm has, since is_in_call was set
     // The handler's: what the last look saw.
     std::uint64_t task_id;
-    std::int64_t ops;
+    std::int64_t steps;
     std::uint64_t ran_ns, held_ns;
     bool is_seldom;  // the alarm's period is long, since no group was limited when it was set
     bool is_named;   // the task was reported

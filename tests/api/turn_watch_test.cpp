@@ -56,7 +56,7 @@ TEST(turn_watch, who_comes_back_begins_anew) {
       ring_after(kMs);
       ring_after(kMs);
       CHECK(!is_overdue());
-      janus_yield_check(1);
+      i % 2 == 0 ? janus_yield_check(1) : janus_yield();
     }
     for (int i = 0; i < 4; ++i) ring_after(kMs);
     CHECK(is_overdue());

@@ -260,8 +260,7 @@ TEST(reports, a_task_that_comes_back_late_is_named_once_where_it_cannot_be_ended
     janus_nursery* const cage = janus_nursery_open(nullptr, &options);
     const auto is_late_twice = [](void*) -> std::int64_t {
       for (int turn = 0; turn < 2; ++turn) {
-        // Long enough for a thread that gets a tenth of a CPU.
-        for (const std::uint64_t end = platform::now_ns() + 200 * kMs; platform::now_ns() < end;) {
+        for (const std::uint64_t end = platform::thread_ns() + 30 * kMs; platform::thread_ns() < end;) {
         }
         janus_yield();
       }

@@ -29,9 +29,10 @@ const GroupTable& group_table_of(Worker& worker) noexcept {
   return worker.scheduler->dispatcher().group_table();
 }
 
-// Grows with each op that is spent on the worker, settled or not.
-std::int64_t ops_so_far(const Worker& worker) noexcept {
-  return static_cast<std::int64_t>(worker.counters.ops.read()) + worker.slice - worker.fuel;
+// Grows with each op that is spent on the worker, settled or not, and with each yield, of which the first may cost nothing.
+std::int64_t steps_so_far(const Worker& worker) noexcept {
+  const Counters& counters = worker.counters;
+  return static_cast<std::int64_t>(counters.ops.read() + counters.yields.read()) + worker.slice - worker.fuel;
 }
 
 // --- Where a task may end ---
@@ -66,11 +67,11 @@ void stop_alarm(Worker& worker) noexcept {
 std::uint64_t held_by_running(Worker& worker, const Task& task) noexcept {
   auto& watch = worker.watch;
   const std::uint64_t ran_ns = platform::thread_ns(), since_last = ran_ns - watch.ran_ns;
-  const std::int64_t ops = ops_so_far(worker);
+  const std::int64_t steps = steps_so_far(worker);
   watch.ran_ns = ran_ns;
-  if (watch.task_id != task.id || watch.ops != ops) {
+  if (watch.task_id != task.id || watch.steps != steps) {
     watch.task_id = task.id;
-    watch.ops = ops;
+    watch.steps = steps;
     watch.held_ns = 0;
     watch.is_named = false;
   } else {
@@ -92,9 +93,10 @@ bool look_at_running(Worker& worker, platform::Fault& where) noexcept {
     end_for_overrun(where, worker, *task, held_ns);
     return true;
   }
+  const std::uint64_t again_ns = watch.is_named ? kAlarmNs : kAgainNs;
   const std::uint64_t named_after_ns = janus_text_end != nullptr ? kNamedAfterNs : 0;
   if (held_ns >= most_ns && held_ns - most_ns >= named_after_ns) name_held(worker, *task, where);
-  const std::uint64_t next_ns = held_ns < most_ns ? most_ns - held_ns : kAgainNs;
+  const std::uint64_t next_ns = held_ns < most_ns ? most_ns - held_ns : again_ns;
   if (next_ns < kAlarmNs) platform::set_alarm(watch.alarm - 1, next_ns, kAlarmNs);
   return false;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/account/turn_limit.h — a task in a cage has to come back to the runtime, by a yield check or a call that costs
-// ops, before it has held its worker for the time that its cages allow (turn_ns); else it ends as a panic.
+// rt/task/account/turn_limit.h — a task in a cage has to come back to the runtime, by a yield, a yield check or a call
+// that costs ops, before it has held its worker for the time that its cages allow (turn_ns); else it ends as a panic.
 // docs/decisions/0345
 //
 // While a worker has tasks of cages, an alarm interrupts it each kAlarmNs. Its handler compares the running task and the
-// ops that the worker has spent, with the fuel as it is now, with what it saw before: if both are the same, the task has
+// ops and yields of the worker, with the fuel as it is now, with what it saw before: if both are the same, the task has
 // held the worker meanwhile. All of this happens on the worker's own thread, so there is nothing that a late signal
 // could get wrong: it looks once more, at what is there.
 //
