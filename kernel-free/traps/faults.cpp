@@ -97,7 +97,9 @@ TrapFrame* begin_alarm(TrapFrame& frame) noexcept {
   Thread& thread = this_thread();
   if (!thread.alarm_rings) return &frame;
   thread.alarm_rings = false;
-  return thread.in_fault ? &frame : move_to_fault_stack(thread, frame);
+  if (thread.in_fault) return &frame;
+  frame.vector = kTimer;  // the interrupt may have switched to this thread, which was left by another one
+  return move_to_fault_stack(thread, frame);
 }
 
 }  // namespace janus::bare
@@ -112,7 +114,7 @@ extern "C" void janus_fault(janus::bare::TrapFrame* frame) {
   const bool is_alarm = frame->vector == kTimer;
   const auto handler = (is_alarm ? g_alarm_handler : g_handler).load(std::memory_order_acquire);  // pairs with on_fault
   if (handler == nullptr) die(name_of(frame->vector), frame);
-  VectorState vectors;  // of the interrupted code; the handler uses the same registers
+  VectorState vectors{};  // of the interrupted code; the handler uses the same registers. What xsave leaves has to be 0
   save_vectors(vectors);
   platform::Fault fault{};
   fault.kind = kind_of(frame->vector);

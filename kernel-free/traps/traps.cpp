@@ -58,7 +58,7 @@ extern "C" janus::bare::TrapFrame* janus_trap(janus::bare::TrapFrame* frame) {
       return begin_alarm_outside_runtime(*frame);
     case kRequest:
       on_request(*frame);
-      return frame;
+      return begin_alarm_outside_runtime(*frame);
     case kSwitch:
       on_switch(*frame);
       return frame;
