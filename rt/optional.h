@@ -96,6 +96,7 @@
 // Symbols that the linker may define:
 //
 // LINKER   __ehdr_start                                  the image's header is not loaded
+// LINKER   etext                                         no task is ended for a turn that was too long
 // LINKER   janus_memory_text janus_text janus_text_end janus_text_last    linked without linker/runtime-text.ld
 // LINKER   __rela_iplt_start __rela_iplt_end _DYNAMIC    the image is for fixed addresses, or for any
 // LINKER   __start_janus_fixups __stop_janus_fixups      nothing copies users' memory

@@ -188,6 +188,19 @@ using Look = void (*)(const Standing& where, void* argument);
 [[nodiscard, JANUS_OPTIONAL]] bool sample_thread(int thread, Look look, void* argument,
                                                  std::uint64_t until_ns) noexcept;
 
+// An alarm interrupts its thread again and again and calls its handler there, on the thread's alternate stack, with the
+// position where the thread was interrupted; `kind` and address say nothing. True: the thread resumes as the Fault says,
+// as after a fault. False: it goes on as if nothing had happened. An alarm may be late, and may be left out while the
+// thread waits in the kernel; a system call of the thread may be interrupted (EINTR) if the kernel does not restart it.
+using AlarmHandler = bool (*)(Fault& where);
+// Makes an alarm of the calling thread, after on_fault(); it is not set. Negative: the machine refuses. All alarms that
+// are open at a time have the same handler. The thread closes its alarm before it ends.
+[[nodiscard]] int open_alarm(AlarmHandler handler) noexcept;
+// By the alarm's thread, also in the handler. Sets the alarm to ring after `first_ns`, and then every `period_ns`; with 0
+// and 0 it rings no more.
+void set_alarm(int alarm, std::uint64_t first_ns, std::uint64_t period_ns) noexcept;
+void close_alarm(int alarm) noexcept;
+
 inline constexpr int kQuitSignal = 3;
 // Called in a signal handler, on the alternate stack of some thread: for SIGTERM and SIGINT, which interrupt blocked
 // system calls, and for SIGQUIT, which asks for a report and interrupts none. It may store to memory, wake threads, and

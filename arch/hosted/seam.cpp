@@ -66,4 +66,11 @@ bool entropy_at_once(void* bytes, std::size_t count) noexcept {
   return hosted::entropy(bytes, count);
 }
 
+// Sanitizers' runtimes delay signals, and do not know of frames that a handler leaves: there are no alarms.
+int open_alarm(AlarmHandler) noexcept {
+  return -1;
+}
+void set_alarm(int, std::uint64_t, std::uint64_t) noexcept {}
+void close_alarm(int) noexcept {}
+
 }  // namespace janus::platform

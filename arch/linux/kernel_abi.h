@@ -43,6 +43,9 @@ enum Number : long {
   kFutex = 202,
   kSchedSetaffinity = 203,
   kSchedGetaffinity = 204,
+  kTimerCreate = 222,
+  kTimerSettime = 223,
+  kTimerDelete = 226,
   kClockGettime = 228,
   kExitGroup = 231,
   kTgkill = 234,
@@ -113,6 +116,16 @@ inline constexpr long kTimerReal = 0;
 struct IntervalTimer {
   std::int64_t again_seconds, again_us, seconds, us;
 };
+// A timer that sends a signal to a thread (SIGEV_THREAD_ID).
+struct TimerEvent {
+  std::uint64_t value;  // sent with the signal
+  std::int32_t signal, notify, thread, unused[11];
+};
+inline constexpr std::int32_t kNotifyThread = 4;
+struct TimerTimes {
+  Timespec period, first;
+};
+static_assert(sizeof(TimerEvent) == 64);
 inline constexpr long kMembarrierPrivate = 1 << 3, kMembarrierRegisterPrivate = 1 << 4;
 
 // --- Signals
@@ -129,6 +142,7 @@ enum Signal : int {
   kSigAlrm = 14,
   kSigTerm = 15,
   kSigChld = 17,
+  kSigUrg = 23,
   kSigSys = 31,
 };
 inline constexpr long kSigBlock = 0, kSigUnblock = 1, kSigSetmask = 2;
@@ -161,7 +175,7 @@ struct SignalInfo {
   std::uint64_t address;
   std::uint64_t value;  // sent with the signal
 };
-inline constexpr std::int32_t kFromQueue = -1;  // SI_QUEUE
+inline constexpr std::int32_t kFromQueue = -1, kFromTimer = -2;  // SI_QUEUE, SI_TIMER
 inline constexpr std::int32_t kFromKernel = 0x80, kFpeIntDivide = 1, kFpeIntOverflow = 2;
 inline constexpr std::int32_t kBusAlignment = 1;  // BUS_ADRALN
 

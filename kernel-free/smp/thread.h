@@ -33,6 +33,11 @@ struct alignas(64) Thread {
 
   std::uint64_t runs_since_ns;  // valid while it runs
 
+  // Its alarm (platform::open_alarm), which its CPU's timer rings while the thread runs and does not wait.
+  std::uint64_t alarm_at_ns, alarm_period_ns;  // period 0: it is not set
+  bool alarm_rings;                            // the handler is to be called at the end of the interrupt
+  bool is_staying;                             // it waits, in stay_while()
+
   // Saved while it does not run.
   TrapFrame frame;
   std::uint64_t gs_base;

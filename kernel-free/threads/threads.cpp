@@ -4,7 +4,7 @@
 // interrupt the CPU.
 // INVARIANT no-lost-wake-up: a CPU reads its threads' states with interrupts off and halts by `sti; hlt`. The CPU that
 // wakes a thread stores the state before it sends the interrupt: so either the first CPU saw the state, or the
-// interrupt is pending at the hlt and ends it.
+// interrupt is pending at the hlt and ends it. Alarms: docs/decisions/0345
 #include "kernel-free/threads/threads.h"
 
 #include "kernel-free/clock/timer.h"
@@ -34,7 +34,7 @@ Thread* find_other(Cpu& cpu, std::uint64_t now) {
 }
 
 // Sets the timer to the earliest of: the end of a thread's sleep with a limit, the end of the current turn if another
-// thread is ready, and the time of end_at().
+// thread is ready, the alarm of the thread that runs, and the time of end_at().
 enum class Others : bool { kNoneReady, kReady };
 void arm_timer(Cpu& cpu, Others others) {
   BARE_ASSERT(interrupts_are_off() && &cpu == &this_cpu());
@@ -49,10 +49,16 @@ void arm_timer(Cpu& cpu, Others others) {
       thread = thread->next;
     } while (thread != cpu.current);
   }
+  const Thread& running = *cpu.current;
+  if (running.alarm_period_ns != 0 && !running.is_staying && running.alarm_at_ns < at) at = running.alarm_at_ns;
   if (const std::uint64_t end = g_end_at.load(std::memory_order_relaxed); end < at) at = end;
   if (at == cpu.timer_at_ns) return;
   cpu.timer_at_ns = at;
   set_timer(at);
+}
+
+Others others_of(Cpu& cpu) {
+  return find_other(cpu, platform::now_ns()) != nullptr ? Others::kReady : Others::kNoneReady;
 }
 
 // Ends a halt, after any interrupt: called before the CPU accesses memory whose mapping other CPUs may have changed
@@ -112,11 +118,19 @@ void switch_to(Cpu& cpu, Thread& next, TrapFrame& frame) {
   free_thread(last);
 }
 
+// An alarm that was due while its thread waited, or another one ran, rings late, and once.
+void look_at_alarm(Thread& running, std::uint64_t now) {
+  if (running.alarm_period_ns == 0 || running.is_staying || now < running.alarm_at_ns) return;
+  running.alarm_at_ns = now + running.alarm_period_ns;
+  running.alarm_rings = true;
+}
+
 // Ends the current turn if its time is over and another thread is ready; otherwise the timer will end it.
 void share_turns(Cpu& cpu, TrapFrame& frame) {
   const std::uint64_t now = platform::now_ns();
   if (now >= g_end_at.load(std::memory_order_relaxed)) platform::exit(g_end_status.load(std::memory_order_relaxed));
   Thread& running = *cpu.current;
+  look_at_alarm(running, now);
   const bool is_running = is_ready(running, now);  // else it is in stay_while(), which looks for another thread itself
   Thread* const other = is_running ? find_other(cpu, now) : nullptr;
   if (other != nullptr && now >= cpu.slice_end_ns) {
@@ -160,6 +174,12 @@ void on_switch(TrapFrame& frame) noexcept {
   arm_timer(cpu, is_another_ready ? Others::kReady : Others::kNoneReady);
 }
 
+void ring_again(std::uint64_t after_ns) noexcept {
+  Cpu& cpu = this_cpu();
+  cpu.current->alarm_at_ns = platform::now_ns() + after_ns;
+  arm_timer(cpu, others_of(cpu));
+}
+
 void add_thread(Thread& thread) noexcept {
   BARE_ASSERT(thread.next == nullptr && !thread.is_idle && !thread.is_dead);
   Cpu& cpu = *thread.cpu;
@@ -184,6 +204,7 @@ void poke(Cpu& cpu) noexcept {
 void stay_while(Thread::State while_state) noexcept {
   Thread& me = this_thread();
   Cpu& cpu = *me.cpu;
+  me.is_staying = true;
   for (;;) {
     touch_stack<kSectionStack>();
     interrupts_off();
@@ -196,6 +217,8 @@ void stay_while(Thread::State while_state) noexcept {
       halt(cpu);
     }
   }
+  me.is_staying = false;
+  if (me.alarm_period_ns != 0) arm_timer(cpu, others_of(cpu));
   interrupts_on();
 }
 
@@ -227,6 +250,19 @@ std::uint64_t thread_ns() noexcept {
 
 std::uint64_t preemptions() noexcept {
   return bare::this_thread().preemptions;
+}
+
+// The thread's CPU is the only one that reads this, in interrupts.
+void set_alarm(int, std::uint64_t first_ns, std::uint64_t period_ns) noexcept {
+  bare::IrqOff irq_off;
+  bare::Thread& me = bare::this_thread();
+  me.alarm_at_ns = now_ns() + first_ns;
+  me.alarm_period_ns = period_ns;
+  bare::arm_timer(*me.cpu, bare::others_of(*me.cpu));
+}
+
+void close_alarm(int alarm) noexcept {
+  set_alarm(alarm, 0, 0);
 }
 
 }  // namespace janus::platform

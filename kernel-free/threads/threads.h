@@ -29,6 +29,9 @@ void stay_while(Thread::State while_state) noexcept;
 // Tells a CPU that one of its threads was added or made awake. Interrupts must be off.
 void poke(Cpu& cpu) noexcept;
 
+// In an interrupt: the alarm of the thread that runs, which is set, rings in `after_ns`.
+void ring_again(std::uint64_t after_ns) noexcept;
+
 // Ends the machine with `status` at `at_ns`, whichever thread runs then.
 void end_at(std::uint64_t at_ns, int status) noexcept;
 

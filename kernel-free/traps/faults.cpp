@@ -2,10 +2,11 @@
 // faults.cpp — a fault of a thread is passed to the runtime's handler, on the thread's fault stack and with interrupts
 // on, since the runtime takes locks that other threads may hold. The handler never jumps: it says where to resume, the
 // code here changes the frame accordingly, and the trap returns. Every other fault is a fault of kernel-free itself and
-// ends the machine.
+// ends the machine. A thread's alarm calls its handler in the same way (docs/decisions/0345).
 #include <atomic>
 
 #include "kernel-free/console/dump.h"
+#include "kernel-free/smp/apic.h"
 #include "kernel-free/smp/per_cpu.h"
 #include "kernel-free/traps/careful_copy.h"
 #include "kernel-free/traps/traps.h"
@@ -15,6 +16,7 @@ namespace janus::bare {
 namespace {
 
 std::atomic<platform::FaultHandler> g_handler{nullptr};
+std::atomic<platform::AlarmHandler> g_alarm_handler{nullptr};
 
 // A bit in the second byte of a frame's vector, for traps.S: the frame has been moved to the fault stack, and
 // janus_fault is to be called.
@@ -72,6 +74,14 @@ void go_on_elsewhere(TrapFrame& frame, const platform::Fault& fault) {
   clean_vectors();
 }
 
+TrapFrame* move_to_fault_stack(Thread& thread, const TrapFrame& frame) {
+  thread.in_fault = true;
+  auto* const moved = reinterpret_cast<TrapFrame*>(thread.fault_stack_top) - 1;
+  copy_bytes(moved, &frame, sizeof frame);
+  moved->vector |= kIsFault;
+  return moved;
+}
+
 }  // namespace
 
 TrapFrame* begin_fault(TrapFrame& frame, std::uint64_t address) noexcept {
@@ -79,12 +89,17 @@ TrapFrame* begin_fault(TrapFrame& frame, std::uint64_t address) noexcept {
   Thread& thread = this_thread();
   const bool is_ours = (frame.rflags & kFlagInterrupts) == 0 || thread.in_fault || thread.fault_stack_top == nullptr;
   if (is_ours) die(name_of(frame.vector), &frame);
-  thread.in_fault = true;
   thread.fault_address = address;
-  auto* const moved = reinterpret_cast<TrapFrame*>(thread.fault_stack_top) - 1;
-  copy_bytes(moved, &frame, sizeof frame);
-  moved->vector |= kIsFault;
-  return moved;
+  return move_to_fault_stack(thread, frame);
+}
+
+TrapFrame* begin_alarm(TrapFrame& frame) noexcept {
+  Thread& thread = this_thread();
+  if (!thread.alarm_rings) return &frame;
+  thread.alarm_rings = false;
+  if (thread.in_fault) return &frame;
+  frame.vector = kTimer;  // the interrupt may have switched to this thread, which was left by another one
+  return move_to_fault_stack(thread, frame);
 }
 
 }  // namespace janus::bare
@@ -96,9 +111,10 @@ extern "C" void janus_fault(janus::bare::TrapFrame* frame) {
   frame->vector &= ~kIsFault;
   Thread& thread = this_thread();
   BARE_ASSERT(thread.in_fault && interrupts_are_off());
-  const auto handler = g_handler.load(std::memory_order_acquire);  // pairs with on_fault
+  const bool is_alarm = frame->vector == kTimer;
+  const auto handler = (is_alarm ? g_alarm_handler : g_handler).load(std::memory_order_acquire);  // pairs with on_fault
   if (handler == nullptr) die(name_of(frame->vector), frame);
-  VectorState vectors;  // of the interrupted code; the handler uses the same registers
+  VectorState vectors{};  // of the interrupted code; the handler uses the same registers. What xsave leaves has to be 0
   save_vectors(vectors);
   platform::Fault fault{};
   fault.kind = kind_of(frame->vector);
@@ -112,8 +128,10 @@ extern "C" void janus_fault(janus::bare::TrapFrame* frame) {
   interrupts_on();
   const bool handled = handler(fault);
   interrupts_off();
-  if (!handled) die(name_of(frame->vector), frame);
-  if (fault.keeps_registers) {
+  if (!handled && !is_alarm) die(name_of(frame->vector), frame);
+  if (!handled) {
+    load_vectors(vectors);
+  } else if (fault.keeps_registers) {
     frame->rip = fault.resume_ip;
     load_vectors(vectors);
   } else {
@@ -127,6 +145,13 @@ namespace janus::platform {
 bool on_fault(FaultHandler handler) noexcept {
   bare::g_handler.store(handler, std::memory_order_release);  // pairs with janus_fault
   return true;
+}
+
+// The alarm is the thread's own (smp/thread.h), and so has no number.
+int open_alarm(AlarmHandler handler) noexcept {
+  if (!bare::has_apic() || bare::this_thread().fault_stack_top == nullptr) return -1;
+  bare::g_alarm_handler.store(handler, std::memory_order_release);  // pairs with janus_fault
+  return 0;
 }
 
 void remove_fault_handler() noexcept {

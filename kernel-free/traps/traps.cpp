@@ -34,6 +34,16 @@ TrapFrame* on_page_fault(TrapFrame& frame) {
   return begin_fault(frame, address);
 }
 
+// The handler has nothing to do with a thread in the runtime's text, which may hold locks, and use the fault stack.
+TrapFrame* begin_alarm_outside_runtime(TrapFrame& frame) {
+  constexpr std::uint64_t kAgainNs = 250'000;
+  Thread& thread = this_thread();
+  if (!thread.alarm_rings || !is_runtimes(frame.rip)) return begin_alarm(frame);
+  thread.alarm_rings = false;
+  if (thread.alarm_period_ns > kAgainNs) ring_again(kAgainNs);
+  return &frame;
+}
+
 }  // namespace
 }  // namespace janus::bare
 
@@ -45,10 +55,10 @@ extern "C" janus::bare::TrapFrame* janus_trap(janus::bare::TrapFrame* frame) {
       return on_page_fault(*frame);
     case kTimer:
       on_timer(*frame);
-      return frame;
+      return begin_alarm_outside_runtime(*frame);
     case kRequest:
       on_request(*frame);
-      return frame;
+      return begin_alarm_outside_runtime(*frame);
     case kSwitch:
       on_switch(*frame);
       return frame;

@@ -14,4 +14,8 @@ namespace janus::bare {
 // machine (faults.cpp).
 [[nodiscard]] TrapFrame* begin_fault(TrapFrame& frame, std::uint64_t address) noexcept;
 
+// Called at the end of the timer's interrupt and of a request's, for the thread that `frame` is of now: if its alarm rings, moves the frame
+// to the fault stack, where the alarm's handler is called.
+[[nodiscard]] TrapFrame* begin_alarm(TrapFrame& frame) noexcept;
+
 }  // namespace janus::bare

@@ -52,7 +52,8 @@ constexpr char kWhys[] =
     "a child has not ended within its stop_ns\0"
     "restart is none of JANUS_PERMANENT, JANUS_TRANSIENT, JANUS_TEMPORARY\0"
     "no token gives the right to do that\0"
-    "16 tokens are derived one from the other already";
+    "16 tokens are derived one from the other already\0"
+    "turn_ns is for a nursery with a budget of its own";
 
 }  // namespace
 

@@ -15,6 +15,7 @@
 #include "rt/task/nurseries/spawn.h"
 #include "rt/task/report/runtime_text.h"
 #include "rt/task/wait/nursery_deadline.h"
+#include "rt/task/wait/records.h"
 
 namespace janus {
 
@@ -62,6 +63,7 @@ int check_options(const janus_nursery_options& options) noexcept {
   // If the nursery has no budget of its own, the blocks of its tasks cannot be distinguished from others.
   if (options.flags != 0 && !is_given(options.budget)) return invalid(Why::kReclaim);
   if (options.reserved != 0) return invalid(Why::kReserved);
+  if (options.turn_ns != 0 && !is_given(options.budget)) return invalid(Why::kTurn);
   return 0;
 }
 
@@ -144,6 +146,7 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
     if (is_given(given.budget)) {
       let_wait_for_budgets(*runtime);
       asked.budget = &budget;
+      asked.hold_ns = given.turn_ns != 0 ? given.turn_ns : kDefaultHoldNs;
     }
     asked.reclaims_blocks = (given.flags & JANUS_NURSERY_RECLAIM) != 0;
     asked.has_deadline = given.deadline_ns != 0;

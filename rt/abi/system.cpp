@@ -82,6 +82,28 @@ int put(const Caller& me, int fd, const char* bytes, std::size_t count) noexcept
   return answer;
 }
 
+// The watch of turns (rt/task/account/turn_limit.h) leaves a task alone that is in a system call: if its alarm interrupts
+// one, it stops. A call that the kernel then does not restart begins again, unless a request to end has come, too.
+std::int64_t call_kernel(Worker& worker, long nr, const long (&arguments)[6]) noexcept {
+  constexpr std::int64_t kInterrupted = -4;
+  auto& watch = worker.watch;
+  watch.has_interrupted.store(false, std::memory_order_relaxed);
+  watch.is_in_call.store(true, std::memory_order_relaxed);
+  std::int64_t result = platform::syscall(nr, arguments);
+  if (watch.has_interrupted.load(std::memory_order_relaxed)) [[unlikely]] {
+    const bool is_to_end = worker.runtime->terminate_signal.load(std::memory_order_relaxed) != 0;
+    if (result == kInterrupted && !is_to_end) result = platform::syscall(nr, arguments);
+    watch.is_in_call.store(false, std::memory_order_relaxed);
+    if (const TurnWatch* const watching = worker.scheduler->dispatcher().turn_meter().watch()) watching->begin(worker);
+  }
+  watch.is_in_call.store(false, std::memory_order_relaxed);
+  if (result == kInterrupted) [[unlikely]]
+    // A request to end may have interrupted the call. Handles it here, so that a main that checks for the reason sees its
+    // cancel, even if another worker has noticed the request, too.
+    hooks::on_attention(worker);
+  return result;
+}
+
 // Reads six arguments, even if fewer were passed, so AddressSanitizer must not check the reads.
 [[gnu::no_sanitize_address]] void read_arguments(va_list list, long (&arguments)[6]) {
   for (long& argument : arguments) argument = va_arg(list, long);
@@ -165,13 +187,7 @@ int64_t janus_syscall(long nr, ...) {
   if (answer != 0) return answer;
   current_worker().counters.syscalls.add();
   me.task->yielded_free = false;
-  const std::int64_t result = platform::syscall(nr, arguments);
-  // A request to end may have interrupted the call. Handles it here, so that a main that checks for the reason sees its
-  // cancel, even if another worker has noticed the request, too.
-  constexpr std::int64_t kInterrupted = -4;
-  if (result == kInterrupted) [[unlikely]]
-    hooks::on_attention(current_worker());
-  return result;
+  return call_kernel(current_worker(), nr, arguments);
 }
 
 int janus_entropy(void* bytes, size_t size) {

@@ -57,6 +57,7 @@ enum class Why : std::uint8_t {
   kRestart,
   kRight,
   kCapsTooDeep,
+  kTurn,
 };
 
 // Packs a Why above the 16 bits of an error, for functions whose error goes to janus_last_error. error_of() gives the

@@ -45,6 +45,7 @@ class Dispatcher {
   [[nodiscard]] bool add_group(std::uint32_t group, std::uint32_t parent) noexcept {
     return groups_.add(group, parent);
   }
+  [[nodiscard]] GroupTable& group_table() noexcept { return groups_; }
 
   // Removes and returns the runnable that runs next by the rules of WorkerFairness. nullptr: nothing is queued here.
   template <Path kPath>

@@ -12,7 +12,8 @@ namespace janus {
 
 // --- All of them ---
 
-// Where a group is in the table. A segment holds all its groups for worker 0, then all for worker 1, and so on.
+// Where a group is in the table. A segment holds all its groups for worker 0, then all for worker 1, and so on, and then
+// the limit of each.
 struct GroupTable::Place {
   unsigned segment;
   std::uint32_t capacity, offset;
@@ -25,13 +26,30 @@ GroupTable::Place GroupTable::place_of(std::uint32_t group) noexcept {
 }
 
 std::size_t GroupTable::segment_bytes(unsigned number) const noexcept {
-  return ((std::size_t{workers_} << (kFirstBits + number)) * sizeof(Group) + 4095) & ~std::size_t{4095};
+  const std::size_t each = workers_ * sizeof(Group) + sizeof(std::atomic<std::uint64_t>);
+  return ((each << (kFirstBits + number)) + 4095) & ~std::size_t{4095};
 }
 
 Group& GroupTable::of(unsigned worker, std::uint32_t group) noexcept {
   const Place place = place_of(group);
   Group* const segment = segments_[place.segment].load(std::memory_order_acquire);  // pairs with add()
   return segment[std::size_t{worker} * place.capacity + place.offset];
+}
+
+std::atomic<std::uint64_t>& GroupTable::hold_of(std::uint32_t group) const noexcept {
+  const Place place = place_of(group);
+  Group* const segment = segments_[place.segment].load(std::memory_order_acquire);  // pairs with add()
+  auto* const limits = reinterpret_cast<std::atomic<std::uint64_t>*>(segment + std::size_t{workers_} * place.capacity);
+  return limits[place.offset];
+}
+
+std::uint64_t GroupTable::hold_limit(std::uint32_t group) const noexcept {
+  return group != 0 ? hold_of(group).load(std::memory_order_relaxed) : platform::kForever;
+}
+
+void GroupTable::limit_hold(std::uint32_t group, std::uint64_t hold_ns) noexcept {
+  hold_of(group).store(hold_ns, std::memory_order_relaxed);
+  if (hold_ns != platform::kForever) are_any_limited_.store(true, std::memory_order_relaxed);
 }
 
 bool GroupTable::add(std::uint32_t group, std::uint32_t parent) noexcept {

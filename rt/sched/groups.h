@@ -23,6 +23,7 @@
 #include <cstdint>
 
 #include "rt/base/lock_rank.h"
+#include "rt/platform.h"
 #include "rt/sched/group_node.h"
 #include "rt/sched/runnable.h"
 #include "rt/sched/yield_queue.h"
@@ -49,6 +50,13 @@ class GroupTable {
   // 0, beside group 0. False: no memory.
   [[nodiscard]] bool add(std::uint32_t group, std::uint32_t parent) noexcept;
 
+  // Any thread, of a group that was added, before its first runnable: how long these may hold a worker, in ns;
+  // platform::kForever: for ever. Each group that is added has to be given a limit, if any is.
+  void limit_hold(std::uint32_t group, std::uint64_t hold_ns) noexcept;
+  [[nodiscard]] std::uint64_t hold_limit(std::uint32_t group) const noexcept;
+  // Whether any group that was ever added has such a limit.
+  [[nodiscard]] bool are_any_limited() const noexcept { return are_any_limited_.load(std::memory_order_relaxed); }
+
   // Precondition: the group has been added.
   [[nodiscard]] Group& of(unsigned worker, std::uint32_t group) noexcept;
 
@@ -58,8 +66,10 @@ class GroupTable {
   struct Place;
   static Place place_of(std::uint32_t group) noexcept;
   [[nodiscard]] std::size_t segment_bytes(unsigned number) const noexcept;
+  [[nodiscard]] std::atomic<std::uint64_t>& hold_of(std::uint32_t group) const noexcept;
 
   unsigned workers_ = 0;
+  std::atomic<bool> are_any_limited_{false};
   RankedLock<LockRank::kGroupTable> growing_;
   std::atomic<Group*> segments_[kSegments] = {};
 };

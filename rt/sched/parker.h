@@ -22,6 +22,9 @@ class Parker {
     return state_.exchange(kEmpty, std::memory_order_acquire) == kToken;  // pairs with unpark()
   }
 
+  // By a handler that interrupts the owner: whether it sleeps, and nobody has woken it.
+  [[nodiscard]] bool is_parked() const noexcept { return state_.load(std::memory_order_relaxed) == kParked; }
+
   // Any thread.
   void unpark() noexcept {
     if (state_.exchange(kToken, std::memory_order_release) == kParked) platform::wake(state_, 1);

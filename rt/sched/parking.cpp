@@ -104,7 +104,7 @@ void IdleWorkers::poll_sources(Worker& worker, Timers::Whose whose) noexcept {
 }
 
 bool IdleWorkers::park(Worker& worker, std::uint64_t until_ns) noexcept {
-  worker.asked.at_ns = 0;
+  worker.asked.at_ns = WorkerFairness::kLongAgo;
   return deterministic_->is_on() ? deterministic_->park(until_ns) : worker.parker.park(until_ns);
 }
 

@@ -33,7 +33,16 @@ void TurnMeter::start(Worker& worker, std::uint64_t now) const noexcept {
   worker.turn_began = now;
   worker.turn_until = is_deterministic_ ? ~std::uint64_t{0} : arch::rdtsc() + WorkerFairness::kMaxTurnTicks;
   if (now - worker.asked.at_ns > kAskedLongAgo && !is_deterministic_) [[unlikely]]
-    worker.asked = {now, platform::thread_ns()};
+    ask(worker, now);
+}
+
+// Reads the thread's CPU time. Begins the watch if it has ended (groups-are-watched).
+[[gnu::noinline, gnu::cold]] void TurnMeter::ask(Worker& worker, std::uint64_t now) const noexcept {
+  worker.asked = {now, platform::thread_ns()};
+  arch::compiler_barrier();
+  if (const TurnWatch* const watching = watch();
+      watching != nullptr && !worker.watch.is_set.load(std::memory_order_relaxed))
+    watching->begin(worker);
 }
 
 // Returns the time to charge for a turn that ends now and seems to have taken `seems`. The thread's CPU time costs a
@@ -41,11 +50,10 @@ void TurnMeter::start(Worker& worker, std::uint64_t now) const noexcept {
 // since the last reading in which the thread did not run is deducted from this turn, if it is more than kCertainTurn:
 // the rest was certainly used.
 [[gnu::noinline, gnu::cold]] std::uint64_t TurnMeter::time_of_long_turn(Worker& worker, std::uint64_t now,
-                                                                        std::uint64_t seems) noexcept {
-  const std::uint64_t ran = platform::thread_ns();
+                                                                        std::uint64_t seems) const noexcept {
   const auto before = worker.asked;
-  worker.asked = {now, ran};
-  const std::uint64_t passed = now - before.at_ns, ran_meanwhile = ran - before.ran_ns;
+  ask(worker, now);
+  const std::uint64_t passed = now - before.at_ns, ran_meanwhile = worker.asked.ran_ns - before.ran_ns;
   const std::uint64_t waited = passed > ran_meanwhile ? passed - ran_meanwhile : 0;
   if (waited <= kCertainTurn) return seems;
   const std::uint64_t preemptions = platform::preemptions();

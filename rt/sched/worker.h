@@ -129,9 +129,10 @@ struct WorkerFairness {
   std::uint32_t turn_of = kNobody;
   std::uint64_t turn_began;
   std::uint64_t turn_until;  // in ticks of rdtsc; the greatest number in deterministic mode
-  // The last reading of the thread's CPU time: `ran_ns` at `at_ns`. at_ns is 0 if the worker has slept since.
+  static constexpr std::uint64_t kLongAgo = std::uint64_t{1} << 63;  // by the difference, modulo 2^64, to any time
+  // The last reading of the thread's CPU time: `ran_ns` at `at_ns`; kLongAgo if the worker has slept since.
   struct {
-    std::uint64_t at_ns, ran_ns;
+    std::uint64_t at_ns = kLongAgo, ran_ns;
   } asked;
   std::uint64_t preemptions;  // of the thread, when the worker last asked
 
@@ -152,6 +153,23 @@ struct WorkerQueues {
   Groups groups;                             // those of all other groups
 };
 
+// For the owner and its alarm's handler, which interrupts it: whether what runs comes back to the runtime
+// (rt/task/account/turn_limit.h). The handler runs on the worker's own thread, so only the compiler has to keep an order.
+struct WorkerWatch {
+  struct {
+    int alarm;                          // 0: none was opened; negative: the machine has none; else its number and 1
+    std::atomic<bool> is_set;           // the alarm interrupts
+    std::atomic<bool> is_in_call;       // in a system call of the running task (rt/abi/system.cpp)
+    std::atomic<bool> has_interrupted;  // the alarm has, since is_in_call was set
+    // The handler's: what the last look saw.
+    std::uint64_t task_id;
+    std::int64_t steps;
+    std::uint64_t ran_ns, held_ns;
+    bool is_seldom;  // the alarm's period is long, since no group was limited when it was set
+    bool is_named;   // the task was reported
+  } watch;
+};
+
 // Only for the DeterministicScheduler, except for the token.
 struct LogicalWorker {
   arch::Context logical_context;  // where this worker was switched away from
@@ -169,6 +187,7 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
                                              WorkerQueues,
                                              WorkerSearch,
                                              WorkerCaches,
+                                             WorkerWatch,
                                              LogicalWorker {
   Counters counters;          // read by any thread
   std::atomic<bool> is_gone;  // has left its loop; read by any thread

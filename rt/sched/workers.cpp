@@ -172,6 +172,7 @@ void Scheduler::worker_main(Worker& worker) noexcept {
   janus_context_switch(&worker.thread_context, &context);
   fiber_hooks::after_switch(thread);
   run_pending_action();
+  if (const TurnWatch* const watching = dispatcher_.turn_meter().watch()) watching->end(worker);
   if (!is_deterministic()) fiber_hooks::destroy(thread);
   worker.is_gone.store(true, std::memory_order_release);
 }

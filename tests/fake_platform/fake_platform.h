@@ -50,6 +50,13 @@ void block_ns(std::uint64_t by);
 // The same, but the machine takes the CPU from the thread.
 void preempt_ns(std::uint64_t by);
 void hide_thread_ns();  // thread_ns() does not know the time
+// The last set_alarm() of any thread. An alarm rings only by ring(), on the calling thread, which is then interrupted at no
+// instruction: it returns what the handler did.
+struct Alarm {
+  std::uint64_t first_ns, period_ns;
+};
+Alarm alarm();
+bool ring();
 std::uint64_t waits();  // calls of wait() that found word == seen
 std::uint64_t wakes();
 std::uint64_t asked_to_wake();  // the sum of the counts passed to wake()

@@ -130,4 +130,14 @@ bool entropy_at_once(void* bytes, std::size_t count) noexcept {
   return entropy(bytes, count);
 }
 
+int open_alarm(AlarmHandler handler) noexcept {
+  state().alarm_handler = handler;
+  return 0;
+}
+void set_alarm(int, std::uint64_t first_ns, std::uint64_t period_ns) noexcept {
+  state().alarm_first = first_ns;
+  state().alarm_period = period_ns;
+}
+void close_alarm(int) noexcept {}
+
 }  // namespace janus::platform

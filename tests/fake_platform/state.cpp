@@ -81,6 +81,8 @@ void reset() {
   s.heavy_fence = true;
   s.now = 1'000'000'000;
   s.waited = s.preemptions = 0;
+  s.alarm_handler = nullptr;
+  s.alarm_first = s.alarm_period = 0;
   s.waits = s.wakes = s.asked_to_wake = s.heavy_fences = s.entropy = 0;
 }
 
@@ -137,6 +139,14 @@ void advance_ns(std::uint64_t by) {
 void block_ns(std::uint64_t by) {
   state().waited += by;
   state().now += by;
+}
+Alarm alarm() {
+  return {state().alarm_first, state().alarm_period};
+}
+bool ring() {
+  const platform::AlarmHandler handler = state().alarm_handler;
+  platform::Fault nowhere{};
+  return handler != nullptr && handler(nowhere);
 }
 void preempt_ns(std::uint64_t by) {
   ++state().preemptions;

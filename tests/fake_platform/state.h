@@ -54,6 +54,8 @@ struct State {
   std::atomic<unsigned> allowed{0}, quota{0};
   std::atomic<bool> fractional{false}, heavy_fence{true}, entropy_refused{false}, thread_ns_hidden{false};
   std::atomic<std::uint64_t> now{0}, waited{0}, preemptions{0};
+  std::atomic<platform::AlarmHandler> alarm_handler{nullptr};
+  std::atomic<std::uint64_t> alarm_first{0}, alarm_period{0};
   std::atomic<std::uint64_t> waits{0}, wakes{0}, asked_to_wake{0}, heavy_fences{0}, entropy{0};
 };
 

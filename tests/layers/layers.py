@@ -239,6 +239,7 @@ UPWARD_WITHIN = {
     "janus::panic": "rt/task/run/abort_task.cpp",
     "janus::end_for_budget": "rt/task/run/abort_task.cpp",
     "janus::panic_for_access": "rt/task/run/abort_task.cpp",
+    "janus::end_for_overrun": "rt/task/run/abort_task.cpp",
     "janus::end_left_open": "rt/task/run/await.cpp",
 }
 

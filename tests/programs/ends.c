@@ -142,6 +142,26 @@ static int deadlock_after_sleep(void) {
   return janus_park(-1);
 }
 
+// Holds its worker for 20 ms at a time, by the clock, of 30 that its cage allows.
+static int64_t come_back_in_time(void* unused) {
+  (void)unused;
+  for (int turn = 0; turn < 30; ++turn) {
+    for (const uint64_t end = janus_now_ns() + 20000000; janus_now_ns() < end;) {
+    }
+    janus_yield();
+  }
+  return 0;
+}
+
+static int take_turns(void) {
+  const janus_nursery_options options = {
+      .size = sizeof options, .budget = {1000000, 1 << 20, 10, 0, 0}, .turn_ns = 30000000};
+  janus_nursery* cage = janus_nursery_open(NULL, &options);
+  janus_nursery_spawn_in(cage, come_back_in_time, NULL, NULL);
+  janus_print(1, "turns\n");
+  return (int)janus_nursery_await(cage, NULL);
+}
+
 static int64_t join_other(void* task) {
   int64_t result;
   return janus_task_join(*(janus_task*)task, &result);
@@ -535,6 +555,7 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "crowd")) return overcrowd(atoi(argv[2]));
   if (!strcmp(how, "deadlock")) return deadlock();
   if (!strcmp(how, "deadlock-after-sleep")) return deadlock_after_sleep();
+  if (!strcmp(how, "turns")) return take_turns();
   if (!strcmp(how, "deadlock-join")) return deadlock_by_join();
   if (!strcmp(how, "deadlock-mailbox")) return deadlock_by_mailbox(1);
   if (!strcmp(how, "deadlock-mailbox-alone")) return deadlock_by_mailbox(0);

@@ -404,6 +404,23 @@ def places_after_a_handover():
                           re.search(wait % ('client', 'ask', client), text), made.stderr + text)
 
 
+def stopped():
+    """A process that does not run holds no worker: its tasks may be stopped within a turn for longer than that may last."""
+    for workers in (1, 2):
+        process = subprocess.Popen([ends, 'turns'], env=environment(JANUS_WORKERS=workers), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        begun = process.stdout.readline()
+        stops = 0
+        while begun == b'turns\n' and process.poll() is None and stops < 8:
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(0.1)
+            process.send_signal(signal.SIGCONT)
+            time.sleep(0.03)
+            stops += 1
+        _, complaint = process.communicate(timeout=120)
+        tap.check(f'a turn within which the process is stopped is no longer for that, {workers} workers', stops > 1 and process.returncode == 0,
+                  f'{stops} stops, status {process.returncode}\n{complaint.decode()}')
+
+
 def with_closed_pipe(how, descriptor, way, **settings):
     reader, writer = os.pipe()
     os.close(reader)
@@ -622,6 +639,6 @@ if tap.check('ends.c compiles', done.returncode == 0, done.stderr):
     tap.check('the program is one static file: no interpreter, no needed library, nothing both writable and executable',
               'INTERP' not in headers and 'RWE' not in headers and 'LOAD' in headers, headers)
     for group in (statuses, says_all, contained, unread, forged, bounded, settings, workers_by_default, refused,
-                  short_of_memory, filtered, signals, closed_pipes, lists, places_after_a_handover, slow_readers, alone):
+                  short_of_memory, filtered, signals, closed_pipes, lists, places_after_a_handover, stopped, slow_readers, alone):
         group()
 tap.end()

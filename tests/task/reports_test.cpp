@@ -247,4 +247,34 @@ TEST(reports, many_nurseries_are_searched) {
   for (const unsigned nurseries : {1u, 256u, 257u, 300u}) CHECK_EQ(tasks_in(said_of_nurseries(nurseries)), 2u);
 }
 
+// The program of this test is linked without runtime-text.ld, so the runtime cannot tell where a task may be ended.
+TEST(reports, a_task_that_comes_back_late_is_named_once_where_it_cannot_be_ended) {
+  if (!has_pipes()) SKIP("there are no pipes");
+  if (kIsWatched) SKIP("there are no alarms on this machine");
+  static constexpr std::uint64_t kMs = 1'000'000;
+  const char* const text = said_by([=] {
+    janus_nursery_options options = {};
+    options.size = sizeof options;
+    options.budget = budget_of(100'000);
+    options.turn_ns = 5 * kMs;
+    janus_nursery* const cage = janus_nursery_open(nullptr, &options);
+    const auto is_late_twice = [](void*) -> std::int64_t {
+      for (int turn = 0; turn < 2; ++turn) {
+        for (const std::uint64_t end = platform::thread_ns() + 30 * kMs; platform::thread_ns() < end;) {
+        }
+        janus_yield();
+      }
+      return 0;
+    };
+    spawn(cage, is_late_twice);
+    CHECK_EQ(end(cage), 0);
+    return 0;
+  });
+  CHECK_EQ(times_in(text,
+                    "without coming back to the runtime, and cannot be ended: the program was linked without "
+                    "runtime-text.ld\n"),
+           2u);
+  CHECK_EQ(times_in(text, "panicked"), 0u);
+}
+
 }  // namespace janus::test

@@ -15,6 +15,7 @@
 // it, not at all. A round that ends waits walks the queues and ends at least a third of those that may end.
 #pragma once
 
+#include "rt/task/account/turn_limit.h"
 #include "rt/task/record/runtime.h"
 
 namespace janus {
@@ -49,6 +50,7 @@ struct BudgetWaits {
 extern const BudgetWaits kBudgetWaits;
 // Called before the first account below the root's is opened. Any thread.
 inline void let_wait_for_budgets(Runtime& runtime) noexcept {
+  watch_turns(runtime);
   runtime.budget_waits.store(&kBudgetWaits, std::memory_order_relaxed);
 }
 

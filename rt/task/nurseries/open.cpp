@@ -142,7 +142,8 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
     give_back(runtime, to);
     return Failed{with_why(kErrorBudget, Why::kMemory)};
   }
-  const OrError<Account*> opened = options.budget != nullptr ? open_account(runtime, payer, *options.budget) : payer;
+  const OrError<Account*> opened =
+      options.budget != nullptr ? open_account(runtime, payer, *options.budget, options.hold_ns) : payer;
   Account* const account = opened.value;
   const OrError<Nursery*> taken = opened ? take_record(runtime, worker) : Failed{opened.error};
   if (!taken) {

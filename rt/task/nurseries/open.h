@@ -15,6 +15,7 @@ struct NurseryOptions {
   const char* name = nullptr;
   bool reclaims_blocks = false;
   bool has_deadline = false;  // the caller calls set_deadline() then
+  std::uint64_t hold_ns = 0;  // with a budget, as for open_account()
   NurseryGate gate = {};
   Cap* cap = nullptr;       // a reference, which the nursery takes over, or the call gives back; nullptr: as its opener
   bool is_of_root = false;  // confines nobody, until the root task is spawned

@@ -4,6 +4,7 @@
 // tests/layers lists them as exceptions.
 #pragma once
 
+#include "rt/platform.h"
 #include "rt/task/record/task.h"
 
 namespace janus {
@@ -21,5 +22,8 @@ inline constexpr char kGraceIsGone[] = "it was cancelled, and has used up its gr
 // After a failed copy of user memory (rt/task/wait/user_memory.h): ends the task as if it had accessed the memory
 // itself.
 [[noreturn]] void panic_for_access(Task& task, bool has_address, std::uint64_t address) noexcept;
+// Called in the handler of the worker's alarm, which has interrupted the task at an instruction of the program (unlike the
+// others, returns): the thread resumes where the task ends. The task pays for the time.
+void end_for_overrun(platform::Fault& where, Worker& worker, Task& task, std::uint64_t held_ns) noexcept;
 
 }  // namespace janus

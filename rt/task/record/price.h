@@ -17,6 +17,7 @@ namespace janus {
 // shorter operations also cost one. So a slice of 1,024 ops takes some 0.1 ms, whatever the task does. The sharing of
 // turns between groups does not depend on that (docs/decisions/0187).
 namespace price {
+inline constexpr std::uint64_t kNsPerOp = 100;  // of a task that is ended because it held its worker too long
 inline constexpr std::int64_t kCall = 1;
 inline constexpr std::int64_t kTimer = 1;  // beside the call that waits
 inline constexpr std::int64_t kSystemCall = 8;

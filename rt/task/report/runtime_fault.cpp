@@ -28,6 +28,12 @@ bool lies_on(const Stack& stack, std::uint64_t sp) noexcept {
   return sp >= as_number(stack.limit) && sp + sizeof(std::uint64_t) <= as_number(stack.start);
 }
 
+// Precondition: `sp` lies on the stack. The mem* functions have no frames, so their return address is on top of it.
+std::uint64_t ip_outside_memory(const platform::Fault& fault) noexcept {
+  if (!is_between(fault.ip, janus_memory_text, janus_text)) return fault.ip;
+  return *reinterpret_cast<const std::uint64_t*>(fault.sp);
+}
+
 using Dump = Text<2048>;
 
 void append_registers(Dump& dump, const platform::Registers& r) noexcept {
@@ -52,12 +58,19 @@ bool is_runtimes_own(const platform::Fault& fault, Worker& worker) noexcept {
   if (stack == nullptr || !lies_on(*stack, fault.sp)) return false;
   if (fault.has_address && runtime_of(worker).stacks.in_guard(stack, reinterpret_cast<const std::byte*>(fault.address)))
     return false;
-  std::uint64_t ip = fault.ip;
   for (const std::uint32_t at : janus_task_call_fn_at)
-    if (ip == as_number(reinterpret_cast<const void*>(&janus_task_call)) + at) return false;
-  // The mem* functions have no frames, so their return address is on top of the stack.
-  if (is_between(ip, janus_memory_text, janus_text)) ip = *reinterpret_cast<const std::uint64_t*>(fault.sp);
-  return is_between(ip, janus_text, janus_text_end);
+    if (fault.ip == as_number(reinterpret_cast<const void*>(&janus_task_call)) + at) return false;
+  return is_between(ip_outside_memory(fault), janus_text, janus_text_end);
+}
+
+bool is_in_runtime(const platform::Fault& where, const Worker& worker) noexcept {
+  const bool is_on_stack = worker.stack != nullptr && lies_on(*worker.stack, where.sp);
+  return is_between(is_on_stack ? ip_outside_memory(where) : where.ip, janus_text, janus_text_end);
+}
+
+bool is_in_program(const platform::Fault& where, const Worker& worker) noexcept {
+  if (janus_text_end == nullptr || worker.stack == nullptr || !lies_on(*worker.stack, where.sp)) return false;
+  return is_between(ip_outside_memory(where), janus_text_end, etext);
 }
 
 void end_for_runtime_fault(const platform::Fault& fault, Worker& worker, const char* cause) noexcept {

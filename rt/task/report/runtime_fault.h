@@ -12,6 +12,12 @@ namespace janus {
 // the runtime's. A fault that the task's stack causes is the task's: an overflow, or a bad stack pointer.
 bool is_runtimes_own(const platform::Fault& fault, Worker& worker) noexcept;
 
+// Whether a thread that was interrupted at any instruction is in the runtime's text, or in a mem* function that the
+// runtime calls; and whether it is in the program's own, or in a mem* function that that calls, on the worker's stack.
+// Neither: in a library that was loaded, in code that the program has made, on another stack; or nothing is known.
+bool is_in_runtime(const platform::Fault& where, const Worker& worker) noexcept;
+bool is_in_program(const platform::Fault& where, const Worker& worker) noexcept;
+
 // Called in the fault handler: reports as much as it can, and aborts the process. `cause` as in a panic.
 [[noreturn]] void end_for_runtime_fault(const platform::Fault& fault, Worker& worker, const char* cause) noexcept;
 

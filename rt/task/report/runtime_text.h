@@ -15,6 +15,8 @@ extern "C" {
 [[JANUS_OF_LINKER]] extern const char janus_text[];
 [[JANUS_OF_LINKER]] extern const char janus_text_end[];
 [[JANUS_OF_LINKER]] extern const char janus_text_last[];  // the byte before janus_text_end
+// The end of all text of the program's file. Linkers define it.
+[[JANUS_OF_LINKER]] extern const char etext[];
 }
 
 namespace janus {

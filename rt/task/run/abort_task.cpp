@@ -9,10 +9,12 @@
 
 #include <arch/task_call.h>
 #include <arch/user_copy.h>
+#include "rt/base/format.h"
 #include "rt/mem/stack_canary.h"
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/locks/keyed_lock.h"
 #include "rt/task/record/panic.h"
+#include "rt/task/record/price.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/report/backtrace.h"
 #include "rt/task/report/runtime_fault.h"
@@ -212,6 +214,22 @@ Outcome outcome_of_overflow(const Task& task, Growth growth) noexcept {
   return growth == Growth::kUnpaid && does_fail_rule(task) ? Outcome::kBudget : Outcome::kPanic;
 }
 
+// Ends the task by where the thread resumes after the handler. Inlined: small programs have only one of its callers.
+[[gnu::always_inline]] inline void leave_by_resuming(platform::Fault& fault, Worker& worker, Task& task,
+                                                     Outcome outcome, Cause cause) noexcept {
+  mark_as_forced(task, outcome, cause);
+  fault.resume_arg = reinterpret_cast<std::uint64_t>(&task);
+  if (has_nurseries(task)) {
+    if (Stack* const spare = enter_spare_stack(worker, task)) {
+      fault.resume_ip = reinterpret_cast<std::uint64_t>(&fault_landing_on_spare);
+      fault.resume_sp = reinterpret_cast<std::uint64_t>(spare->start) - 8;  // as after a call
+      return;
+    }
+  }
+  fault.resume_ip = reinterpret_cast<std::uint64_t>(&fault_landing);
+  fault.resume_sp = ((task.frame->frame_sp - 512) & ~std::uint64_t{15}) - 8;
+}
+
 // A fault of the runtime itself ends the process; a fault of the task ends the task.
 void contain(platform::Fault& fault, Worker& worker) noexcept {
   Task* const task = current_task(worker);
@@ -228,17 +246,7 @@ void contain(platform::Fault& fault, Worker& worker) noexcept {
   const Reason reason =
       growth == Growth::kAtMost ? reason_of(fault, worker) : Reason{Cause::kStackOverflow, overflow_cause(growth)};
   if (outcome == Outcome::kPanic) report_panic(*task, reason.text, &fault);
-  mark_as_forced(*task, outcome, outcome == Outcome::kPanic ? reason.cause : Cause::kMemory);
-  fault.resume_arg = reinterpret_cast<std::uint64_t>(task);
-  if (has_nurseries(*task)) {
-    if (Stack* const spare = enter_spare_stack(worker, *task)) {
-      fault.resume_ip = reinterpret_cast<std::uint64_t>(&fault_landing_on_spare);
-      fault.resume_sp = reinterpret_cast<std::uint64_t>(spare->start) - 8;  // as after a call
-      return;
-    }
-  }
-  fault.resume_ip = reinterpret_cast<std::uint64_t>(&fault_landing);
-  fault.resume_sp = ((task->frame->frame_sp - 512) & ~std::uint64_t{15}) - 8;
+  leave_by_resuming(fault, worker, *task, outcome, outcome == Outcome::kPanic ? reason.cause : Cause::kMemory);
 }
 
 }  // namespace
@@ -253,6 +261,17 @@ bool contain_fault(platform::Fault& fault) noexcept {
   contain(fault, *worker);
   worker->is_in_fault = false;
   return true;
+}
+
+void end_for_overrun(platform::Fault& where, Worker& worker, Task& task, std::uint64_t held_ns) noexcept {
+  constexpr std::uint64_t kMs = 1'000'000;
+  Text<96> why;
+  why.append("it held its worker for %lu ms without coming back to the runtime",
+             static_cast<unsigned long>(held_ns / kMs));
+  where.has_address = false;
+  report_panic(task, why.data(), &where);
+  take_fuel_unchecked(worker, static_cast<std::int64_t>(held_ns / price::kNsPerOp));
+  leave_by_resuming(where, worker, task, Outcome::kPanic, Cause::kOverrun);
 }
 
 [[gnu::noinline, gnu::cold]] void look_at_stack(Worker& worker) noexcept {

@@ -24,7 +24,8 @@ std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept {
   runtime.accounts.credit(payer, Component::kMemory, bytes);
 }
 
-[[gnu::cold]] OrError<Account*> open_account(Runtime& runtime, Account* parent, const Amounts& wanted) noexcept {
+[[gnu::cold]] OrError<Account*> open_account(Runtime& runtime, Account* parent, const Amounts& wanted,
+                                             std::uint64_t hold_ns) noexcept {
   if (parent->depth() >= kMaxBudgetsAbove) return Failed{with_why(kErrorBudget, Why::kBudgetsTooDeep)};
   Component short_of{};
   Account* account = runtime.accounts.open(parent, wanted, &short_of);
@@ -33,9 +34,14 @@ std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept {
     account = runtime.accounts.open(parent, wanted, &short_of);
   if (account == nullptr) return Failed{with_why(kErrorBudget, why_short_of(short_of))};
   const std::uint32_t above = parent != runtime.root_account ? parent->index() : 0;
-  if (runtime.scheduler.dispatcher().add_group(account->index(), above)) return account;
-  runtime.accounts.close(account);
-  return Failed{kErrorNoMemory};
+  Dispatcher& dispatcher = runtime.scheduler.dispatcher();
+  if (!dispatcher.add_group(account->index(), above)) {
+    runtime.accounts.close(account);
+    return Failed{kErrorNoMemory};
+  }
+  if (const TurnWatch* const watch = dispatcher.turn_meter().watch())
+    watch->limit(dispatcher.group_table(), account->index(), above, hold_ns);
+  return account;
 }
 
 [[gnu::noinline, gnu::cold]] OrError<void*> alloc_under_pressure(Runtime& runtime, Slab& slab, SlabCache* cache,
@@ -60,7 +66,9 @@ std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept {
     return Failed{with_why(kErrorBudget, Why::kMemory)};
   }
   if (budget == nullptr) return payer;
-  const OrError<Account*> own = open_account(*nursery.runtime, payer, *budget);
+  // The root task's budget is no cage.
+  const OrError<Account*> own =
+      open_account(*nursery.runtime, payer, *budget, nursery.traits.is_root ? platform::kForever : 0);
   if (own) return own;
   refund_record(*nursery.runtime, payer, bytes_of_task(stack_class));
   accounts.credit(payer, Component::kSpawns, 1);

@@ -21,9 +21,13 @@ void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexce
 // Bounds the walks from an account to those above it, such as when a block is freed.
 inline constexpr unsigned kMaxBudgetsAbove = 128;
 
+// How long a task of a cage may hold its worker, in ns, if nothing else is said (rt/task/account/turn_limit.h).
+inline constexpr std::uint64_t kDefaultHoldNs = 100'000'000;
 // Opens an account below `parent`; if need be, unmaps idle stacks, which credits the root account. Fails if `parent`
-// has too little, or if too many accounts are above it.
-OrError<Account*> open_account(Runtime& runtime, Account* parent, const Amounts& wanted) noexcept;
+// has too little, or if too many accounts are above it. `hold_ns`: how long a task on it may hold its worker, unless
+// those on accounts above may less; platform::kForever: for ever; 0: as those above, or kDefaultHoldNs.
+OrError<Account*> open_account(Runtime& runtime, Account* parent, const Amounts& wanted,
+                               std::uint64_t hold_ns) noexcept;
 // Called after Slab::take() returned nullptr. The error says whether the root's budget or the machine ran out.
 OrError<void*> alloc_under_pressure(Runtime& runtime, Slab& slab, SlabCache* cache, bool has_paid) noexcept;
 // Pays for a new child. Returns its account: the nursery's, or a new one below that. On failure nothing is drawn.

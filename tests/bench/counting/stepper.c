@@ -75,10 +75,13 @@ static _Noreturn void be_the_program(char** command) {
   _exit(kFailed);
 }
 
-// Resumes the program, and returns the address at which it stopped with SIGTRAP.
+// Resumes the program, and returns the address at which it stopped with SIGTRAP. The alarm of a worker that has tasks of
+// cages (SIGURG) is kept from it: stepping is so slow that it would ring at almost every instruction.
 static uint64_t resume(enum __ptrace_request how) {
   int status;
-  if (ptrace(how, child, NULL, NULL) < 0 || waitpid(child, &status, 0) != child) fail(strerror(errno));
+  do {
+    if (ptrace(how, child, NULL, NULL) < 0 || waitpid(child, &status, 0) != child) fail(strerror(errno));
+  } while (WIFSTOPPED(status) && WSTOPSIG(status) == SIGURG);
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNotAllowed) exit(kNotAllowed);
   if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP)
     fail("the program ended, or took a signal, between its marks");

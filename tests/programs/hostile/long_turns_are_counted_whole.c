@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded: no, there it is operations that count
-// A caged task computes for many milliseconds at a time without a check. Nothing can end its turns; but their whole
-// length counts, so that a neighbour that yields all the time still gets as much time.
+// A caged task computes for many milliseconds at a time without a check, in a cage that does not limit that. The whole
+// length of its turns counts, so that a neighbour that yields all the time still gets as much time.
 #include "hostile.h"
 
 enum { kUnitsAtOnce = 40, kRounds = 5, kSlice = 1100 };
@@ -45,7 +45,12 @@ static int64_t live_beside(void* unused) {
 static long measure(void) {
   stop = 0;
   attackers_units = neighbours_units = 0;
-  janus_nursery* cage = open_cage(roomy());
+  const janus_nursery_options options = {.size = sizeof options,
+                                         .on_error = JANUS_ON_ERROR_COLLECT,
+                                         .on_exhaustion = JANUS_ON_EXHAUSTION_FAIL,
+                                         .budget = roomy(),
+                                         .turn_ns = UINT64_MAX};
+  janus_nursery* cage = janus_nursery_open(NULL, &options);
   spawn_roomy(cage, attack, NULL);
   janus_nursery* street = open_plain();
   spawn_roomy(street, live_beside, NULL);

@@ -31,6 +31,9 @@ typedef struct janus_nursery_options {
   // Read if `size` is sizeof:
   uint32_t max_running;  // children beyond it wait unstarted, in the order of their spawns; 0: no bound
   uint32_t reserved;     // 0
+  // With a budget: a task that holds its worker longer, without a yield check or a call that costs ops, ends as a panic
+  // (JANUS_CAUSE_OVERRUN), unless a nursery above it says less. In ns that its thread ran; 0: 100 ms; UINT64_MAX: none.
+  uint64_t turn_ns;
 } janus_nursery_options;
 
 #define JANUS_PRIORITY_NORMAL 0u

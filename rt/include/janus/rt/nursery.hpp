@@ -23,6 +23,8 @@ struct NurseryOptions {
   const char* name = nullptr;
   std::uint64_t deadline_ns = 0;  // when janus_now_ns() is this, the nursery is cancelled; 0: never
   std::uint32_t max_running = 0;  // children beyond it wait unstarted, in the order of their spawns; 0: no bound
+  // With a budget: how long a task may hold its worker before it ends (JANUS_CAUSE_OVERRUN); 0: 100 ms; UINT64_MAX: for ever.
+  std::uint64_t turn_ns = 0;
 };
 
 // The task that made the nursery awaits and destroys it; every task below may spawn, cancel and close.
@@ -41,7 +43,8 @@ class Nursery {
                                        options.name,
                                        options.deadline_ns,
                                        options.max_running,
-                                       0};
+                                       0,
+                                       options.turn_ns};
     nursery_ = janus_nursery_open(rt, &raw);
   }
   Nursery(const Nursery&) = delete;

@@ -52,7 +52,7 @@
 #define JANUS_CAUSE_GRACE_OVER 22u           // it was cancelled, and went on for too long
 #define JANUS_CAUSE_NO_MEMORY 23u            // for its stack, or for operator new
 #define JANUS_CAUSE_TASK_PANIC 24u           // janus_task_panic
-#define JANUS_CAUSE_OVERRUN 25u              // for a later version
+#define JANUS_CAUSE_OVERRUN 25u              // it held its worker too long (turn_ns of janus_nursery_options)
 #define JANUS_CAUSE_OTHER 31u
 // ... or the source of the cancel (JANUS_KIND_CANCELLED, and JANUS_KIND_PENDING with was_cancelled).
 #define JANUS_CAUSE_ASKED 32u           // janus_task_cancel, janus_nursery_cancel
