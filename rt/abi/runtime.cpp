@@ -2,6 +2,7 @@
 // rt/abi/runtime.cpp — isolated runtimes, statistics, and the functions janus_scheduler_*, which compilers call.
 #include "rt/abi/entry/entry.h"
 #include "rt/abi/entry/runtime_table.h"
+#include "rt/abi/reports/reporting.h"
 #include "rt/abi/reports/stats.h"
 #include "rt/abi/start/config.h"
 #include "rt/abi/start/runtime_options.h"
@@ -37,10 +38,12 @@ janus_rt* janus_rt_create(const janus_rt_config* config) {
   Complaint complaint;
   const int error = check_config(merged, complaint);
   const OrError<Runtime*> runtime = error == 0 ? create_registered(options_of(merged)) : Failed{error};
-  if (runtime)
+  if (runtime) {
     let_wait_for_budgets(*runtime.value);  // the config may give the root task a budget
-  else
+    begin_reporting(*runtime.value, merged);
+  } else {
     set_error(enter_free(), runtime.error);
+  }
   return reinterpret_cast<janus_rt*>(runtime.value);
 }
 

@@ -132,7 +132,10 @@ int janus_cancelled(void) {
 // As janus_task_panic, for our C and C++ libraries, with a JANUS_CAUSE_* (linker/start/program.h). Not in rt.h.
 JANUS_NORETURN void janus_panic_because(uint32_t cause, const char* why) {
   const Caller me = enter_free();
-  if (me.task == nullptr) platform::abort();
+  if (me.task == nullptr) {
+    if (is_in_report(me)) me.worker->leave_report(*me.worker, nullptr);
+    platform::abort();
+  }
   char reason[kReasonBytes];
   if (why != nullptr) (void)read_user_string(reason, sizeof reason, why);
   panic(*me.task, static_cast<Cause>(cause), why != nullptr ? reason : "(no reason given)");

@@ -15,6 +15,7 @@
 #include "rt/task/nurseries/result.h"
 #include "rt/task/record/price.h"
 #include "rt/task/record/runtime.h"
+#include "rt/task/report/reporting.h"
 #include "rt/task/stacks/panic_report.h"
 #include "rt/task/stacks/stack_growth.h"
 #include "rt/task/sync/sync_queue.h"
@@ -188,6 +189,7 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   task.mark(TaskMarks::kWasForced);
   task.frame->details.outcome = Outcome::kPanic;
   task.frame->details.cause = Cause::kStackOverflow;
+  tell_end(task, {Outcome::kPanic, -2, Cause::kStackOverflow});
   return -2;
 }
 
@@ -423,6 +425,7 @@ void refuse_start(Runnable* fresh) noexcept {
   if (drop_context != nullptr) drop_context(*task);
   report_panic(*task, "no memory for its stack", nullptr);
   const TaskEnd end = {Outcome::kPanic, kPanicCode, Cause::kNoMemory};
+  tell_end(*task, end);
   record_end(*task, end, Pace::kAtOnce);
   end_task(current_worker(), *task, end);
 }
