@@ -16,6 +16,8 @@
 //   janus::group_similar                      reports list all tasks, also those that are alike
 // PART   rt/abi/reports/program_reporting.cpp janus_reporting        linker/settings.ld
 //   janus::begin_reporting_in_program         the program has no settings, and so no report function
+// PART   rt/abi/reports/print_workers.cpp     janus_worker_lines     linker/reports.ld
+//   janus::print_workers                      JANUS_STATS has sums alone, and no line for each worker
 // PART   rt/abi/reports/error_text.cpp        janus_strerror         linker/reports.ld
 //   janus_strerror                            an error that ends main is a number without a name
 // PART   rt/abi/inspect/task_standing.cpp     janus_task_standing    linker/reports-linux.ld

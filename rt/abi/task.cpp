@@ -121,7 +121,9 @@ janus_task janus_task_self(void) {
 
 uint64_t janus_task_id(void) {
   const Caller me = enter_free();
-  return me.task != nullptr ? me.task->id : 0;
+  if (me.task == nullptr) return 0;
+  (void)own_handle(runtime_of(*me.worker), *me.task);  // who is told the number can find the task by it
+  return me.task->id;
 }
 
 int janus_cancelled(void) {

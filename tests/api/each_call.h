@@ -269,6 +269,10 @@ static int64_t rt_stats(void) {
   janus_rt_stats(0, &stats);
   return stats.workers != 0;
 }
+static int64_t rt_worker_stats(void) {
+  janus_worker_stats stats = {.size = sizeof stats};
+  return janus_rt_worker_stats(0, 0, &stats);
+}
 static int64_t rt_try_init(void) {
   return janus_rt_try_init(0);
 }
@@ -345,6 +349,9 @@ static int64_t system_call(void) {
 }
 static int64_t task_cancel(void) {
   return janus_task_cancel(victim);
+}
+static int64_t task_find(void) {
+  return REFUSED(janus_task_find(janus_task_id()).raw);
 }
 static int64_t task_id(void) {
   return janus_task_id() > 1;
@@ -829,6 +836,7 @@ static const call calls[] = {
     {"janus_rt_run", rt_run},
     {"janus_rt_shutdown", rt_shutdown},
     {"janus_rt_stats", rt_stats},
+    {"janus_rt_worker_stats", rt_worker_stats},
     {"janus_rt_try_init", rt_try_init},
     {"janus_safepoint_resume", safepoint_resume},
     {"janus_safepoint_stop", safepoint_stop},
@@ -845,6 +853,7 @@ static const call calls[] = {
     {"janus_strerror", text_of},
     {"janus_syscall", system_call},
     {"janus_task_cancel", task_cancel},
+    {"janus_task_find", task_find},
     {"janus_task_id", task_id},
     {"janus_task_join", task_join},
     {"janus_task_join_until", task_join_until},

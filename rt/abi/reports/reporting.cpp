@@ -34,8 +34,8 @@ constexpr std::int64_t kFuel = std::int64_t{1} << 62;  // for the checks in its 
 constexpr char kWasLeft[] = "janus: the report function panicked\n";
 
 // What the worker was about before the call.
-struct Before {
-  explicit Before(const Worker& worker) noexcept
+struct WorkerBefore {
+  explicit WorkerBefore(const Worker& worker) noexcept
       : task(worker.task), stack(worker.stack), fiber(worker.fiber), limit(worker.stack_limit), fuel(worker.fuel) {}
   void restore(Worker& worker) const noexcept {
     worker.task = task;
@@ -54,7 +54,7 @@ struct Before {
 
 struct Call {
   Worker& worker;
-  Before before;
+  WorkerBefore before;
   janus_report& report;
   std::uint64_t frame_sp;
 };
@@ -108,7 +108,7 @@ Stack* take_stack(Runtime& runtime, Worker& worker) noexcept {
 std::int64_t call_on_own_stack(Runtime& runtime, Worker& worker, janus_report& report) noexcept {
   Stack* const stack = take_stack(runtime, worker);
   if (stack == nullptr) return kWasNotTold;
-  Call call{worker, Before(worker), report, 0};
+  Call call{worker, WorkerBefore(worker), report, 0};
   worker.report_call = &call;
   worker.leave_report = leave;
   worker.task = nullptr;

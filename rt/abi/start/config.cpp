@@ -256,13 +256,13 @@ bool are_reserved_zero(const janus_rt_config& config) noexcept {
 }
 
 // The most that a field may be. A table, since a comparison in code for each would be three times as long.
-struct Limit {
+struct FieldLimit {
   std::uint8_t at, bytes;
   std::uint32_t most;
 };
 #define JANUS_LIMIT(field, most) \
-  Limit { offsetof(janus_rt_config, field), sizeof(janus_rt_config::field), most }
-constexpr Limit kLimits[] = {
+  FieldLimit { offsetof(janus_rt_config, field), sizeof(janus_rt_config::field), most }
+constexpr FieldLimit kLimits[] = {
     JANUS_LIMIT(worker_count, kMaxWorkers),
     JANUS_LIMIT(profile, JANUS_PROFILE_SOVEREIGN),
     JANUS_LIMIT(yield_interval, kMaxYieldInterval),
@@ -282,7 +282,7 @@ constexpr char kLimitTexts[] =
     "stats: not 0 or 1\0"
     "report_failures: not 0 or 1";
 // Fields for a later version: 0 in this release.
-constexpr Limit kLater[] = {
+constexpr FieldLimit kLater[] = {
     JANUS_LIMIT(start_thread, 0),
     JANUS_LIMIT(slice_ops, 0),
     JANUS_LIMIT(stack_cache, 0),
@@ -292,7 +292,7 @@ constexpr char kLaterNames[] = "start_thread\0slice_ops\0stack_cache\0trace (JAN
 #undef JANUS_LIMIT
 
 // The complaint for the first field that is too large, or nullptr.
-[[gnu::noinline]] const char* first_beyond(const janus_rt_config& config, const Limit* limits, unsigned count,
+[[gnu::noinline]] const char* first_beyond(const janus_rt_config& config, const FieldLimit* limits, unsigned count,
                                            const char* texts) noexcept {
   for (unsigned i = 0; i < count; ++i) {
     std::uint64_t value = 0;

@@ -37,6 +37,10 @@ int janus_task_cancel(janus_task task);
 int janus_task_state(janus_task task);
 // The calling task; {0} outside tasks.
 janus_task janus_task_self(void);
+// The task with that number, if it lives, and the caller may spawn into the nursery that it is in, or is that task. {0}
+// and JANUS_E_STALE otherwise, and for a task of which there is no handle and that has not called janus_task_id. Looks at
+// the records of all tasks, for 1 op each 32; so keep handles where you can [task].
+janus_task janus_task_find(uint64_t id);
 // The calling task's number, unique in its runtime; the first task's, such as main's, is 1; 0 outside tasks.
 uint64_t janus_task_id(void);
 // 1 once the calling task was told to end, else 0. Once 1 it stays 1, but for janus_shield, in which it is 0.
