@@ -77,6 +77,9 @@
 //   janus::end_holdings                       no task has locked anything of janus/sync.h
 // PART   rt/task/supervise/supervisor.cpp     -                      janus::open_supervisor
 //   janus_child_start                         no task is a child of a supervisor
+// PART   rt/task/run/watch.cpp                -                      janus::make_watch
+//   janus::take_watches                       no task is watched
+//   janus::tell_watches                       the same
 // PART   rt/budget/account_recharge.cpp       -                      janus::Accounts::recharge
 //   janus::Recharges::draw                    nothing was ever recharged, so there is nothing to draw
 //   janus::Recharges::pass_on_drawn           the same

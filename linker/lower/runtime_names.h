@@ -9,7 +9,7 @@
 
 namespace janus::lower {
 
-constexpr std::array<std::string_view, 141> kRuntimeNames = {
+constexpr std::array<std::string_view, 144> kRuntimeNames = {
     "janus_alloc",
     "janus_alloc_aligned",
     "janus_barrier_init",
@@ -144,6 +144,7 @@ constexpr std::array<std::string_view, 141> kRuntimeNames = {
     "janus_task_set_name",
     "janus_task_state",
     "janus_task_unpin",
+    "janus_task_watch",
     "janus_unix_time_ns",
     "janus_unpark",
     "janus_wait_group_add",

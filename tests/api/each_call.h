@@ -386,6 +386,12 @@ static int64_t task_state(void) {
 static int64_t task_unpin(void) {
   return janus_task_unpin();
 }
+static int64_t task_watch(void) {
+  janus_channel* const results = janus_channel_create(sizeof(janus_result), 1);
+  const int64_t answer = results != 0 ? janus_task_watch(ended, results) : janus_last_error();
+  janus_channel_release(results);
+  return answer;
+}
 static int64_t unix_time_ns(void) {
   return janus_unix_time_ns() != 0;
 }
@@ -865,6 +871,7 @@ static const call calls[] = {
     {"janus_task_set_name", task_set_name},
     {"janus_task_state", task_state},
     {"janus_task_unpin", task_unpin},
+    {"janus_task_watch", task_watch},
     {"janus_unix_time_ns", unix_time_ns},
     {"janus_unpark", unpark},
     {"janus_write", write_some},

@@ -124,7 +124,7 @@ TEST(find, each_of_many_is_found_and_paid_for) {
     auto seek = [] {
       const std::uint32_t before = janus_budget_get_current().ops;
       CHECK(is_stale(janus_task_find(UINT64_MAX)));
-      CHECK_GE(before - janus_budget_get_current().ops, kTasks / 32u);
+      CHECK_GE(before - janus_budget_get_current().ops, kTasks / 256 * 8u);
     };
     cage.go(seek);
     CHECK_EQ(cage.end(), 0);
@@ -158,7 +158,8 @@ TEST(find, tasks_that_come_and_go_are_found_whole_or_not_at_all) {
       const auto rounds = static_cast<int>(scaled(300, 20));
       for (int round = 0; round < rounds; ++round) {
         Scope scope(JANUS_ON_ERROR_COLLECT);
-        for (int i = 0; i < 20; ++i) scope.go([](void*) -> std::int64_t { return janus_yield() + janus_yield(); }, nullptr);
+        for (int i = 0; i < 20; ++i)
+          scope.go([](void*) -> std::int64_t { return janus_yield() + janus_yield(); }, nullptr);
         scope.end();
       }
       is_over = true;
@@ -193,7 +194,7 @@ TEST(stats, states_of_tasks_and_lengths_of_queues_add_up) {
       };
       cage.go(burn);
       CHECK_EQ(janus_rt_worker_stats(nullptr, 0, &worker), 0);
-      CHECK_EQ(worker.queued_ready + worker.queued_yielded + worker.queued_caged, 1u);
+      CHECK_EQ(worker.queued_ready + worker.queued_yielded + worker.queued_caged, 4u);
       CHECK(eventually([] { return stats_of().tasks_exhausted == 1; }));
       cage.cancel();
       cage.end();

@@ -94,6 +94,7 @@ const Price prices[] = {
     {"janus_nursery_await_until", [] { janus_nursery_await_until(spare[turn], nullptr, 1); }},
     {"janus_nursery_destroy", [] { janus_nursery_destroy(spare[turn]); }},
     {"janus_task_self", [] { janus_task_self(); }},
+    {"janus_task_watch", [] { janus_task_watch(tasks[turn], nullptr); }},
     {"janus_task_find", [] { janus_task_find(janus_task_id()); }},
     {"janus_task_id", [] { janus_task_id(); }},
     {"janus_cancelled", [] { janus_cancelled(); }},

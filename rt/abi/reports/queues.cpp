@@ -31,8 +31,8 @@ janus_worker_stats statistics_of(const Worker& worker) noexcept {
   stats.queued_yielded = length_of(worker.yielded.size());
   stats.queued_caged = length_of(worker.groups.size());
   stats.tasks_spawned = counters.spawned.read();
-  for (const Counter* ended : {&counters.completed, &counters.completed_inline, &counters.cancelled, &counters.failed,
-                               &counters.panicked})
+  for (const Counter* ended :
+       {&counters.completed, &counters.completed_inline, &counters.cancelled, &counters.failed, &counters.panicked})
     stats.tasks_ended += ended->read();
   stats.switches = counters.switches.read();
   stats.yields = counters.yields.read();

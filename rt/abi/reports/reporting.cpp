@@ -11,6 +11,7 @@
 #include "rt/base/text_list.h"
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/nurseries/deadlock.h"
+#include "rt/task/record/panic.h"
 #include "rt/task/record/price.h"
 #include "rt/task/report/describe.h"
 #include "rt/task/report/log.h"
@@ -28,9 +29,10 @@ namespace {
 
 constexpr unsigned kStackClass = 3;
 static_assert(stack_class_bytes(kStackClass) == 65536, "janus/rt/config.h says so");
-constexpr std::int64_t kWasNotTold = -1;               // as if a report function that is left had returned it
+constexpr std::int64_t kWasNotTold = -1;  // as if a report function that is left had returned it
 constexpr std::size_t kPathBytes = 512;
 constexpr std::int64_t kFuel = std::int64_t{1} << 62;  // for the checks in its loops, which have no task
+constexpr char kComponentNames[] = "ops\0memory\0spawn_count\0channel_ops\0syscalls";
 constexpr char kWasLeft[] = "janus: the report function panicked\n";
 
 // What the worker was about before the call.
@@ -92,7 +94,8 @@ std::int64_t switch_stacks(void* argument) noexcept {
 
 void leave(Worker& worker, platform::Fault* fault) noexcept {
   if (fault == nullptr) leave_function(&worker);
-  if (is_runtimes_own(*fault, worker)) end_for_runtime_fault(*fault, worker, "a fault in a call of the report function");
+  if (is_runtimes_own(*fault, worker))
+    end_for_runtime_fault(*fault, worker, "a fault in a call of the report function");
   fault->resume_ip = reinterpret_cast<std::uint64_t>(&leave_frames_of_function);
   fault->resume_sp = reinterpret_cast<std::uint64_t>(worker.stack->start) - 8;  // as after a call
   fault->resume_arg = reinterpret_cast<std::uint64_t>(&worker);
@@ -164,8 +167,7 @@ void tell_with_task(janus_report& report, const Task& task, std::size_t text_siz
 }
 
 const char* name_of(Cause component) noexcept {
-  constexpr char kNames[] = "ops\0memory\0spawn_count\0channel_ops\0syscalls";
-  return nth_text(kNames, static_cast<long>(component) - static_cast<long>(Cause::kOps));
+  return nth_text(kComponentNames, static_cast<long>(component) - static_cast<long>(Cause::kOps));
 }
 
 void append_name_of(TextWriter& line, std::int64_t code) noexcept {
@@ -194,8 +196,14 @@ void tell_failure(Worker& worker, const Task& task, const TaskEnd& end) noexcept
   tell_with_task(report, task, line.size());
 }
 
-void tell_end_of(const Task& task, const TaskEnd& end) noexcept {
+TaskEnd forced_end_of(const Task& task) noexcept {
+  const RunDetails& details = task.frame->details;
+  return {details.outcome, code_of(details.outcome), details.cause};
+}
+
+void tell_end_of(const Task& task, const TaskEnd* given) noexcept {
   Worker& worker = current_worker();
+  const TaskEnd end = given != nullptr ? *given : forced_end_of(task);
   if (end.outcome == Outcome::kFailed || end.outcome == Outcome::kBudget) return tell_failure(worker, task, end);
   const auto kept = worker.kept_report;
   if (kept.size == 0) return;  // cancelled, or told already

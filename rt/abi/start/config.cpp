@@ -260,8 +260,10 @@ struct FieldLimit {
   std::uint8_t at, bytes;
   std::uint32_t most;
 };
-#define JANUS_LIMIT(field, most) \
-  FieldLimit { offsetof(janus_rt_config, field), sizeof(janus_rt_config::field), most }
+#define JANUS_LIMIT(field, most)                                           \
+  FieldLimit {                                                             \
+    offsetof(janus_rt_config, field), sizeof(janus_rt_config::field), most \
+  }
 constexpr FieldLimit kLimits[] = {
     JANUS_LIMIT(worker_count, kMaxWorkers),
     JANUS_LIMIT(profile, JANUS_PROFILE_SOVEREIGN),
@@ -365,7 +367,8 @@ int check_config(const janus_rt_config& config, Complaint& complaint) noexcept {
   if (senseless == nullptr && later == nullptr) return 0;
   complaint.clear();
   const bool is_later = senseless == nullptr;
-  complaint.append("janus: janus_rt_config.%s%s", is_later ? later : senseless, is_later ? ": not in this release" : "");
+  complaint.append("janus: janus_rt_config.%s%s", is_later ? later : senseless,
+                   is_later ? ": not in this release" : "");
   return is_later ? JANUS_E_UNSUPPORTED : JANUS_E_INVALID;
 }
 

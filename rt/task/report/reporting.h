@@ -17,15 +17,17 @@ struct Reporting {
   // fault handler. False: they go to stderr at once.
   bool (*keep)(Worker& worker, const TextWriter& lines, const platform::Fault* fault) noexcept;
   // The rest is called by a worker outside the fault handler.
-  void (*tell_end)(const Task& task, const TaskEnd& end) noexcept;
+  // `end` nullptr: the task is marked as forced.
+  void (*tell_end)(const Task& task, const TaskEnd* end) noexcept;
   // False: the line goes to stderr.
   bool (*tell_unread)(const UnreadFailure& unread, const TextWriter& line) noexcept;
   // Reports a deadlock, and ends it as handle_deadlock() does. Under outside_lock, which it releases in between.
   void (*end_deadlock)(Runtime& runtime, Worker& worker) noexcept;
 };
 
-// Tells how a task has failed, or is about to end by force.
-[[gnu::noinline, gnu::cold]] inline void tell_end(const Task& task, const TaskEnd& end) noexcept {
+// Tells how a task has failed; `end` nullptr: how it is about to end by force. Nothing else has run on this worker since
+// its panic was reported.
+[[gnu::noinline, gnu::cold]] inline void tell_end(const Task& task, const TaskEnd* end) noexcept {
   const Reporting* const reporting = task.nursery->runtime->reporting;
   if (reporting != nullptr) reporting->tell_end(task, end);
 }

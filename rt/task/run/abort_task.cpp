@@ -95,12 +95,6 @@ void give_up_locks(Task& task) noexcept {
   if (task.is_marked(TaskMarks::kHoldsLocks) && end_holdings != nullptr && !is_in_half(task)) end_holdings(task);
 }
 
-// Precondition: the task is marked as forced, and nothing has run on this worker since. Not in the fault handler.
-[[gnu::noinline]] void tell_forced_end(const Task& task) noexcept {
-  const RunDetails& details = task.frame->details;
-  tell_end(task, {details.outcome, code_of(details.outcome), details.cause});
-}
-
 // Ends what the task has, then leaves its frames, which nobody overwrites meanwhile.
 [[noreturn]] void end_and_leave(Task& task) noexcept {
   give_up_locks(task);
@@ -138,7 +132,7 @@ void fault_landing_on_spare(void* argument) noexcept {
   auto& task = *static_cast<Task*>(argument);
   fiber_hooks::before_switch(task.frame->details.abandoned->fiber, current_worker().fiber);
   fiber_hooks::after_switch(current_worker().fiber);
-  tell_forced_end(task);
+  tell_end(task, nullptr);
   end_and_leave(task);
 }
 
@@ -147,7 +141,7 @@ void fault_landing_on_spare(void* argument) noexcept {
 void fault_landing(void* argument) noexcept {
   auto& task = *static_cast<Task*>(argument);
   fiber_hooks::forget_frames(current_worker().stack->limit, reinterpret_cast<std::byte*>(task.frame->frame_sp));
-  tell_forced_end(task);
+  tell_end(task, nullptr);
   leave_frames(task);
 }
 
@@ -170,7 +164,7 @@ void mark_as_forced(Task& task, Outcome outcome, Cause cause) noexcept {
 
 [[noreturn]] void end_by_force(Task& task, Outcome outcome, Cause cause) noexcept {
   mark_as_forced(task, outcome, cause);
-  tell_forced_end(task);
+  tell_end(task, nullptr);
   if (has_nurseries(task)) {
     Worker& worker = current_worker();
     void* const mine = worker.fiber;

@@ -402,6 +402,8 @@ const EdgeCall calls[] = {
     {"result(junk)", [] { return refused(janus_task_result({kJunk}, nullptr)); }},
     {"release(junk)", [] { return refused(janus_task_release({kJunk})); }},
     {"cancel(junk)", [] { return refused(janus_task_cancel({kJunk})); }},
+    {"watch(junk)", [] { return refused(janus_task_watch({kJunk}, nullptr)); }},
+    {"watch(into junk)", [] { return refused(janus_task_watch(janus_task_self(), junk<janus_channel*>())); }},
     {"find(no number)", [] { return refused(janus_task_find(0)); }},
     {"find(the last number)", [] { return refused(janus_task_find(UINT64_MAX)); }},
     {"state(junk)", [] { return refused(janus_task_state({kJunk})); }},

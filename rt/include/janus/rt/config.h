@@ -28,11 +28,11 @@ extern "C" {
 typedef int (*janus_start_thread_fn)(void (*entry)(void* arg), void* arg, void* context);
 
 // What a report is about.
-#define JANUS_REPORT_PANIC 0u     // a task panicked
+#define JANUS_REPORT_PANIC 0u      // a task panicked
 #define JANUS_REPORT_EXHAUSTED 1u  // a task ended because its budget was used up
-#define JANUS_REPORT_FAILED 2u    // a task returned a negative value; with report_failures
-#define JANUS_REPORT_UNREAD 3u    // main left a nursery open in which a task failed, and nobody read that
-#define JANUS_REPORT_DEADLOCK 4u  // every task waits for another
+#define JANUS_REPORT_FAILED 2u     // a task returned a negative value; with report_failures
+#define JANUS_REPORT_UNREAD 3u     // main left a nursery open in which a task failed, and nobody read that
+#define JANUS_REPORT_DEADLOCK 4u   // every task waits for another
 
 // What the runtime has to report. All of it, and what it points to, is valid during the call alone. Later versions may
 // add fields at the end.
@@ -77,8 +77,8 @@ typedef struct janus_rt_config {
   const char* trace;                   // NULL; traces are not in this release: JANUS_E_UNSUPPORTED
   janus_start_thread_fn start_thread;  // NULL: a host's own threads are for a later version (JANUS_E_UNSUPPORTED)
   void* start_thread_context;
-  uint64_t slice_ops;     // 0: a slice is a yield interval (else JANUS_E_UNSUPPORTED)
-  uint32_t stack_max;     // the size to which stacks grow, rounded up to 8 KiB * 2^n, at most 8 MiB; default 256 KiB
+  uint64_t slice_ops;        // 0: a slice is a yield interval (else JANUS_E_UNSUPPORTED)
+  uint32_t stack_max;        // the size to which stacks grow, rounded up to 8 KiB * 2^n, at most 8 MiB; default 256 KiB
   uint32_t report_failures;  // 1: each task that returns a negative value, or uses up its budget, is reported
   janus_report_fn report;    // NULL: reports go to stderr
   void* report_context;
