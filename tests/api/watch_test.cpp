@@ -189,7 +189,7 @@ TEST(watch, wrong_channels_and_tasks_are_refused) {
 TEST(watch, the_watcher_pays_also_from_a_cage) {
   on_any_workers([] {
     const Results results(4);
-    janus_budget budget = budget_of(1'000'000, 65536);
+    janus_budget budget = budget_of(1'000'000);
     budget.channel_ops = 3;
     Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, budget);
     auto watcher = [&] {

@@ -44,7 +44,7 @@ struct WorkerBefore {
     worker.stack = stack;
     worker.fiber = fiber;
     worker.stack_limit = limit;
-    worker.fuel = fuel;
+    (void)swap_fuel(worker, fuel);
   }
 
   decltype(WorkerSlot::task) task;
@@ -58,6 +58,7 @@ struct Call {
   Worker& worker;
   WorkerBefore before;
   janus_report& report;
+  const Task* task;  // of which the report is, if its path has to be composed
   std::uint64_t frame_sp;
 };
 
@@ -70,6 +71,11 @@ struct Call {
 void call_function(void* argument) noexcept {
   const Call& call = *static_cast<Call*>(argument);
   fiber_hooks::after_switch(call.worker.fiber);
+  Text<kPathBytes> path;
+  if (call.task != nullptr) {
+    append_path(path, *call.task);
+    call.report.nursery_path = path.data();
+  }
   end_call(call, reinterpret_cast<janus_report_fn>(runtime_of(call.worker).report)(&call.report));
 }
 
@@ -101,21 +107,21 @@ void leave(Worker& worker, platform::Fault* fault) noexcept {
   fault->resume_arg = reinterpret_cast<std::uint64_t>(&worker);
 }
 
+// nullptr: stderr is to be told, or there is no memory.
 Stack* take_stack(Runtime& runtime, Worker& worker) noexcept {
+  if (runtime.report == nullptr || worker.report_call != nullptr || worker.stack == nullptr) return nullptr;
   Stack* const stack = runtime.stacks.take(&worker.stacks, kStackClass);
   if (stack != nullptr) return stack;
   return runtime.stacks.alloc_under_pressure(&worker.stacks, kStackClass, StackPool::Due::kPaid);
 }
 
-// Returns what the function does; kWasNotTold also if there is no stack for it.
-std::int64_t call_on_own_stack(Runtime& runtime, Worker& worker, janus_report& report) noexcept {
-  Stack* const stack = take_stack(runtime, worker);
-  if (stack == nullptr) return kWasNotTold;
-  Call call{worker, WorkerBefore(worker), report, 0};
+// Returns what the function does. Gives back the stack.
+std::int64_t call_on(Stack* stack, Runtime& runtime, Worker& worker, janus_report& report, const Task* task) noexcept {
+  Call call{worker, WorkerBefore(worker), report, task, 0};
   worker.report_call = &call;
   worker.leave_report = leave;
   worker.task = nullptr;
-  worker.fuel = kFuel;
+  (void)swap_fuel(worker, kFuel);
   Scheduler::enter_stack(worker, stack);
   const std::int64_t answer = janus_task_call(switch_stacks, &call, &call.frame_sp);
   fiber_hooks::after_switch(call.before.fiber);
@@ -126,14 +132,13 @@ std::int64_t call_on_own_stack(Runtime& runtime, Worker& worker, janus_report& r
   return answer;
 }
 
-// Tells the function, or else stderr. With no lock held.
-void tell(Runtime& runtime, janus_report& report, std::size_t text_size) noexcept {
-  Worker& worker = current_worker();
+// Tells the function on that stack; or stderr, if there is none, too. With no lock held.
+void tell(Stack* stack, Runtime& runtime, janus_report& report, std::size_t text_size,
+          const Task* task = nullptr) noexcept {
   report.size = sizeof report;
   report.rt = reinterpret_cast<janus_rt*>(&runtime);
   report.context = runtime.report_context;
-  const bool has_function = runtime.report != nullptr && worker.report_call == nullptr && worker.stack != nullptr;
-  if (!has_function || call_on_own_stack(runtime, worker, report) != 0) say(report.text, text_size);
+  if (stack == nullptr || call_on(stack, runtime, current_worker(), report, task) != 0) say(report.text, text_size);
 }
 
 janus_report report_of(std::uint32_t event, const TaskEnd& end, std::uint64_t task_id) noexcept {
@@ -156,14 +161,11 @@ bool keep(Worker& worker, const TextWriter& lines, const platform::Fault* fault)
   return true;
 }
 
-void tell_with_task(janus_report& report, const Task& task, std::size_t text_size) noexcept {
-  Text<kPathBytes> path;
-  append_path(path, task);
-  report.nursery_path = path.data();
+void tell_with_task(Stack* stack, janus_report& report, const Task& task, std::size_t text_size) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   const bool is_main = runtime.terminable.load(std::memory_order_relaxed) == &task;
   report.name = task.extra != nullptr ? task.extra->name : is_main ? "main" : "";
-  tell(runtime, report, text_size);
+  tell(stack, runtime, report, text_size, &task);
 }
 
 const char* name_of(Cause component) noexcept {
@@ -175,10 +177,8 @@ void append_name_of(TextWriter& line, std::int64_t code) noexcept {
   if (is_error && &janus_strerror != nullptr) line.append(" (%s)", janus_strerror(code));
 }
 
-void tell_failure(Worker& worker, const Task& task, const TaskEnd& end) noexcept {
+void tell_failure(Stack* stack, Worker& worker, const Task& task, const TaskEnd& end) noexcept {
   const bool is_exhausted = end.outcome == Outcome::kBudget;
-  const Runtime& runtime = runtime_of(worker);
-  if (!runtime.reports_failures && (!is_exhausted || runtime.report == nullptr)) return;
   take_fuel_unchecked(worker, price::kPanic);
   TextWriter line(worker.report, sizeof worker.report);
   line.append("janus: ");
@@ -193,7 +193,7 @@ void tell_failure(Worker& worker, const Task& task, const TaskEnd& end) noexcept
   line.end_line();
   janus_report report = report_of(is_exhausted ? JANUS_REPORT_EXHAUSTED : JANUS_REPORT_FAILED, end, task.id);
   report.text = line.data();
-  tell_with_task(report, task, line.size());
+  tell_with_task(stack, report, task, line.size());
 }
 
 TaskEnd forced_end_of(const Task& task) noexcept {
@@ -201,17 +201,31 @@ TaskEnd forced_end_of(const Task& task) noexcept {
   return {details.outcome, code_of(details.outcome), details.cause};
 }
 
-void tell_end_of(const Task& task, const TaskEnd* given) noexcept {
+// Whether that end is to be told. A panic is once: its lines were kept.
+bool is_told_of(const Runtime& runtime, const Worker& worker, Outcome outcome) noexcept {
+  if (outcome == Outcome::kFailed) return runtime.reports_failures;
+  if (outcome == Outcome::kBudget) return runtime.reports_failures || runtime.report != nullptr;
+  return worker.kept_report.size != 0;
+}
+
+[[gnu::noinline]] void tell_end_on(Stack* stack, const Task& task, const TaskEnd* given) noexcept {
   Worker& worker = current_worker();
   const TaskEnd end = given != nullptr ? *given : forced_end_of(task);
-  if (end.outcome == Outcome::kFailed || end.outcome == Outcome::kBudget) return tell_failure(worker, task, end);
+  if (end.outcome != Outcome::kPanic) return tell_failure(stack, worker, task, end);
   const auto kept = worker.kept_report;
-  if (kept.size == 0) return;  // cancelled, or told already
   worker.kept_report.size = 0;
   janus_report report = report_of(JANUS_REPORT_PANIC, end, task.id);
   report.text = worker.report;
   report.address = kept.address;
-  tell_with_task(report, task, kept.size);
+  tell_with_task(stack, report, task, kept.size);
+}
+
+// Takes the stack first, while little of the task's own is used.
+void tell_end_of(const Task& task, const TaskEnd* given) noexcept {
+  Worker& worker = current_worker();
+  Runtime& runtime = runtime_of(worker);
+  const Outcome outcome = given != nullptr ? given->outcome : task.frame->details.outcome;
+  if (is_told_of(runtime, worker, outcome)) tell_end_on(take_stack(runtime, worker), task, given);
 }
 
 bool tell_unread(const UnreadFailure& unread, const TextWriter& line) noexcept {
@@ -219,7 +233,8 @@ bool tell_unread(const UnreadFailure& unread, const TextWriter& line) noexcept {
   janus_report report = report_of(JANUS_REPORT_UNREAD, end, unread.report.task_id);
   report.text = line.data();
   report.nursery_path = unread.nursery;
-  tell(runtime_of(current_worker()), report, line.size());
+  Worker& worker = current_worker();
+  tell(take_stack(runtime_of(worker), worker), runtime_of(worker), report, line.size());
   return true;
 }
 
@@ -247,7 +262,7 @@ void end_deadlock(Runtime& runtime, Worker& worker) noexcept {
   runtime.outside_lock.unlock();
   janus_report report = report_of(JANUS_REPORT_DEADLOCK, {Outcome::kPending, JANUS_E_DEADLOCK, Cause::kOther}, 0);
   report.text = list != nullptr ? list->data() : kDeadlockLine;
-  tell(runtime, report, list != nullptr ? list->size() : sizeof kDeadlockLine - 1);
+  tell(take_stack(runtime, worker), runtime, report, list != nullptr ? list->size() : sizeof kDeadlockLine - 1);
   if (list != nullptr) free_report(list);
   if (runtime.options.is_program) platform::exit(kDeadlockStatus);
   runtime.outside_lock.lock();

@@ -2,7 +2,6 @@
 #include "rt/abi/start/config.h"
 
 #include <cstddef>
-#include <iterator>
 #include <limits>
 
 #include "rt/base/checked.h"
@@ -313,7 +312,7 @@ const char* find_senseless(const janus_rt_config& config) noexcept {
   if ((config.memory != 0 && config.memory < kMinMemory) || config.memory > kMaxMemory)
     return "memory: not 0 or a number of bytes from 1048576";
   if (!are_reserved_zero(config)) return "reserved: not zero";
-  return first_beyond(config, kLimits, std::size(kLimits), kLimitTexts);
+  return first_beyond(config, kLimits, sizeof kLimits / sizeof *kLimits, kLimitTexts);
 }
 
 template <typename T>
@@ -363,7 +362,7 @@ void say_misspelt(const char* const* environment, const Settings& settings) noex
 int check_config(const janus_rt_config& config, Complaint& complaint) noexcept {
   const char* const senseless = find_senseless(config);
   const char* const later =
-      senseless != nullptr ? nullptr : first_beyond(config, kLater, std::size(kLater), kLaterNames);
+      senseless != nullptr ? nullptr : first_beyond(config, kLater, sizeof kLater / sizeof *kLater, kLaterNames);
   if (senseless == nullptr && later == nullptr) return 0;
   complaint.clear();
   const bool is_later = senseless == nullptr;
