@@ -245,7 +245,7 @@ static void step_cancel(belongings* mine) {
   janus_task_cancel(mine->ended);
 }
 
-static void step_watch(belongings* mine) {
+static void step_task_watch(belongings* mine) {
   janus_channel* results = janus_channel_create(sizeof(janus_result), 1);
   janus_task_watch(mine->ended, results);
   janus_task_watch(mine->ended, mine->closed);
@@ -606,7 +606,7 @@ static const step steps[] = {
     {"budget_recharge", step_budget_recharge, "janus_budget_recharge"},
     {"join of what has ended", step_join, "janus_task_join"},
     {"cancel of what has ended", step_cancel, "janus_task_cancel"},
-    {"watch of what has ended", step_watch, "janus_task_watch"},
+    {"watch of what has ended", step_task_watch, "janus_task_watch"},
     {"set_name", step_set_name, "janus_task_set_name"},
     {"unpark of what has ended", step_unpark, "janus_unpark"},
     {"unpark, park", step_park, "janus_park"},
