@@ -7,13 +7,17 @@
 //
 // A part is one or more members of the archive. Its anchor is a symbol that a linker script names by EXTERN:
 // linker/reports.ld and linker/reports-linux.ld, which janus-cc passes unless it strips the program; for a stripped one
-// for Linux it requests janus_late_tasks alone. A part without an anchor is linked by a call of another function of the
+// for Linux it requests janus_late_tasks alone. linker/settings.ld names one if the program defines janus_config. A part without an anchor is linked by a call of another function of the
 // same member.
 //
 // PART   rt/task/report/awaited.cpp           janus_task_awaited     linker/reports.ld
 //   janus::append_awaited                     reports do not say for which task or nursery a task waits
 // PART   rt/task/report/group_similar.cpp     janus_task_grouping     linker/reports.ld
 //   janus::group_similar                      reports list all tasks, also those that are alike
+// PART   rt/abi/reports/program_reporting.cpp janus_reporting        linker/settings.ld
+//   janus::begin_reporting_in_program         the program has no settings, and so no report function
+// PART   rt/abi/reports/print_workers.cpp     janus_worker_lines     linker/reports.ld
+//   janus::print_workers                      JANUS_STATS has sums alone, and no line for each worker
 // PART   rt/abi/reports/error_text.cpp        janus_strerror         linker/reports.ld
 //   janus_strerror                            an error that ends main is a number without a name
 // PART   rt/abi/inspect/task_standing.cpp     janus_task_standing    linker/reports-linux.ld
@@ -81,6 +85,9 @@
 //   janus::end_holdings                       no task has locked anything of janus/sync.h
 // PART   rt/task/supervise/supervisor.cpp     -                      janus::open_supervisor
 //   janus_child_start                         no task is a child of a supervisor
+// PART   rt/task/run/watch.cpp                -                      janus::make_watch
+//   janus::take_watches                       no task is watched
+//   janus::tell_watches                       the same
 // PART   rt/budget/account_recharge.cpp       -                      janus::Accounts::recharge
 //   janus::Recharges::draw                    nothing was ever recharged, so there is nothing to draw
 //   janus::Recharges::pass_on_drawn           the same

@@ -86,7 +86,7 @@ link_command() {
   if [ "$own_start" = 1 ]; then link+=(-Wl,-u,_start -Wl,-u,janus_run_main -Wl,-u,main); fi
   # shellcheck disable=SC2054  # the commas are the linker's
   link+=(-Wl,-z,noexecstack -Wl,-z,relro -Wl,-z,now -Wl,--gc-sections -Wl,-z,start-stop-gc
-    -T "$support/janus.ld" -T "$support/runtime-text.ld" "${collected[@]}"
+    -T "$support/janus.ld" -T "$support/runtime-text.ld" "${collected[@]}" "$support/settings.ld"
     -Wl,--start-group "$runtime" "$prefix/lib/libjanus_c.a" -lgcc -Wl,--end-group)
 }
 

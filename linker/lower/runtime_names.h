@@ -9,7 +9,7 @@
 
 namespace janus::lower {
 
-constexpr std::array<std::string_view, 142> kRuntimeNames = {
+constexpr auto kRuntimeNames = std::to_array<std::string_view>({
     "janus_alloc",
     "janus_alloc_aligned",
     "janus_barrier_init",
@@ -99,6 +99,7 @@ constexpr std::array<std::string_view, 142> kRuntimeNames = {
     "janus_rt_shutdown",
     "janus_rt_stats",
     "janus_rt_try_init",
+    "janus_rt_worker_stats",
     "janus_rwlock_read_lock",
     "janus_rwlock_read_lock_until",
     "janus_rwlock_read_unlock",
@@ -132,6 +133,7 @@ constexpr std::array<std::string_view, 142> kRuntimeNames = {
     "janus_supervisor_run",
     "janus_syscall",
     "janus_task_cancel",
+    "janus_task_find",
     "janus_task_id",
     "janus_task_join",
     "janus_task_join_until",
@@ -143,6 +145,7 @@ constexpr std::array<std::string_view, 142> kRuntimeNames = {
     "janus_task_set_name",
     "janus_task_state",
     "janus_task_unpin",
+    "janus_task_watch",
     "janus_unix_time_ns",
     "janus_unpark",
     "janus_wait_group_add",
@@ -152,7 +155,7 @@ constexpr std::array<std::string_view, 142> kRuntimeNames = {
     "janus_write",
     "janus_yield",
     "janus_yield_slow",
-};
+});
 
 // Whether LLVM defines the function of this name: an intrinsic.
 inline bool is_intrinsic(std::string_view name) {

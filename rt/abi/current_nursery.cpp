@@ -66,7 +66,7 @@ namespace {
         Scheduler::is_always_slow(*me.worker) ? await_current<Path::kGeneral> : await_current<Path::kFast>;
     return static_cast<long>(await(*me.task, *nursery));
   }
-  Nursery* const nursery = pop_current_of_thread();
+  Nursery* const nursery = is_in_report(me) ? nullptr : pop_current_of_thread();
   if (nursery == nullptr) return JANUS_E_STATE;
   await_from_thread(*nursery);
   const Report report = report_of(*nursery);

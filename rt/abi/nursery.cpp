@@ -20,7 +20,8 @@ namespace {
 OrError<Nursery*> check_owned(janus_nursery* pointer, const Caller& me) noexcept {
   const OrError<Nursery*> nursery = check(pointer, me);
   if (!nursery) return nursery;
-  if (!does_own(me.task, *nursery.value) || nursery.value->traits.scope != 0) return Failed{JANUS_E_STATE};
+  if (is_in_report(me) || !does_own(me.task, *nursery.value) || nursery.value->traits.scope != 0)
+    return Failed{JANUS_E_STATE};
   return nursery;
 }
 

@@ -133,7 +133,9 @@ janus_task janus_task_self(void) {
 
 uint64_t janus_task_id(void) {
   const Caller me = enter_free();
-  return me.task != nullptr ? me.task->id : 0;
+  if (me.task == nullptr) return 0;
+  (void)own_handle(runtime_of(*me.worker), *me.task);  // who is told the number can find the task by it
+  return me.task->id;
 }
 
 int janus_cancelled(void) {
@@ -144,7 +146,10 @@ int janus_cancelled(void) {
 // As janus_task_panic, for our C and C++ libraries, with a JANUS_CAUSE_* (linker/start/program.h). Not in rt.h.
 JANUS_NORETURN void janus_panic_because(uint32_t cause, const char* why) {
   const Caller me = enter_free();
-  if (me.task == nullptr) platform::abort();
+  if (me.task == nullptr) {
+    if (is_in_report(me)) me.worker->leave_report(*me.worker, nullptr);
+    platform::abort();
+  }
   char reason[kReasonBytes];
   if (why != nullptr) (void)read_user_string(reason, sizeof reason, why);
   panic(*me.task, static_cast<Cause>(cause), why != nullptr ? reason : "(no reason given)");

@@ -85,6 +85,13 @@ class Slab {
       return nullptr;
     return chunks_[chunk] + kHeaderBytes + std::size_t{slot} * object_bytes_;
   }
+  // The next index that has a record; kNoIndex: there is none. Any thread, lock-free.
+  [[nodiscard]] std::uint32_t index_after(std::uint32_t index) const noexcept {
+    const std::uint32_t chunk = index >> index_shift_, slot = index & ((1u << index_shift_) - 1);
+    if (slot + 1 < per_chunk_) return index + 1;
+    const bool is_last = chunk + 1 >= chunk_count_.load(std::memory_order_acquire);  // pairs with grow()
+    return is_last ? kNoIndex : (chunk + 1) << index_shift_;
+  }
   // Any thread. Precondition: `object` is a record of this slab.
   [[nodiscard]] std::uint32_t index_of(const void* object) const noexcept {
     const std::uintptr_t offset = address_of(object) % kChunkBytes;

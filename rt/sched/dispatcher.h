@@ -56,6 +56,8 @@ class Dispatcher {
   // Takes the oldest runnable of the injector, and moves some more to the worker's queues. nullptr: there is none.
   Runnable* take_injected(Worker& worker) noexcept;
   // A hint.
+  [[nodiscard]] std::uint64_t shared_queue_length() const noexcept { return injector_.size(); }
+  // A hint.
   bool has_ready(const Worker& worker) const noexcept {
     return worker.ready.size() != 0 || worker.yielded.size() != 0 || worker.groups.size() != 0 || !injector_.is_empty();
   }

@@ -208,6 +208,16 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
   // Buffer for a report that is written on the stack of a task, which may have little room left. Owner only.
   char report[1024];
 
+  // While the report function runs here: the call, which is no task's, and how to leave it after a fault, or a panic
+  // (nullptr) (rt/abi/reports/reporting.cpp). Else nullptr.
+  void* report_call;
+  void (*leave_report)(Worker& worker, platform::Fault* fault);
+  // A panic whose lines are in `report`; `size` 0: none. Told when the task's end is (rt/task/report/reporting.h).
+  struct {
+    std::uint64_t address;
+    std::size_t size;
+  } kept_report;
+
   // The running task and its ops when a request to end came (rt/abi/inspect/late_tasks.cpp). For signal handlers only.
   struct {
     std::uint64_t task_id, ops;

@@ -339,6 +339,7 @@ TEST(settings, a_sensible_config_is_accepted_and_each_senseless_field_named) {
     refuses(&janus_rt_config::memory, memory, "janus: janus_rt_config.memory: not 0 or a number of bytes from 1048576");
   refuses(&janus_rt_config::victim_strategy, 3u, "janus: janus_rt_config.victim_strategy: not one of JANUS_VICTIM_*");
   refuses(&janus_rt_config::stats, 2u, "janus: janus_rt_config.stats: not 0 or 1");
+  refuses(&janus_rt_config::report_failures, 2u, "janus: janus_rt_config.report_failures: not 0 or 1");
   refuses(&janus_rt_config::flags, JANUS_RT_PIN | JANUS_RT_NO_PIN,
           "janus: janus_rt_config.flags: not one of JANUS_RT_PIN and JANUS_RT_NO_PIN");
   const auto postpones = [&config](auto janus_rt_config::*field, auto value, const char* line) {

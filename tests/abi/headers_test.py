@@ -86,7 +86,7 @@ def a_changed_interface_is_refused():
     # The frozen list must not compile with a header that differs.
     changes = {
         'a value': ('#define JANUS_E_CLOSED (-4097)', '#define JANUS_E_CLOSED (-4096)'),
-        'a field moved': ('uint32_t kind;', 'uint64_t kind;'),
+        'a field moved': ('uint32_t was_cancelled;', 'uint64_t was_cancelled;'),
         'a return type': ('long janus_nursery_await_all(void);', 'int janus_nursery_await_all(void);'),
         'a parameter': ('int janus_unpark(janus_task task);', 'int janus_unpark(uint64_t task);'),
         'a task function': ('typedef int64_t (*janus_task_fn)(void* arg);', 'typedef int (*janus_task_fn)(void* arg);'),

@@ -275,6 +275,10 @@ static int64_t rt_stats(void) {
   janus_rt_stats(0, &stats);
   return stats.workers != 0;
 }
+static int64_t rt_worker_stats(void) {
+  janus_worker_stats stats = {.size = sizeof stats};
+  return janus_rt_worker_stats(0, 0, &stats);
+}
 static int64_t rt_try_init(void) {
   return janus_rt_try_init(0);
 }
@@ -352,6 +356,9 @@ static int64_t system_call(void) {
 static int64_t task_cancel(void) {
   return janus_task_cancel(victim);
 }
+static int64_t task_find(void) {
+  return REFUSED(janus_task_find(janus_task_id()).raw);
+}
 static int64_t task_id(void) {
   return janus_task_id() > 1;
 }
@@ -384,6 +391,12 @@ static int64_t task_state(void) {
 }
 static int64_t task_unpin(void) {
   return janus_task_unpin();
+}
+static int64_t task_watch(void) {
+  janus_channel* const results = janus_channel_create(sizeof(janus_result), 1);
+  const int64_t answer = results != 0 ? janus_task_watch(ended, results) : janus_last_error();
+  janus_channel_release(results);
+  return answer;
 }
 static int64_t unix_time_ns(void) {
   return janus_unix_time_ns() != 0;
@@ -836,6 +849,7 @@ static const call calls[] = {
     {"janus_rt_run", rt_run},
     {"janus_rt_shutdown", rt_shutdown},
     {"janus_rt_stats", rt_stats},
+    {"janus_rt_worker_stats", rt_worker_stats},
     {"janus_rt_try_init", rt_try_init},
     {"janus_safepoint_resume", safepoint_resume},
     {"janus_safepoint_stop", safepoint_stop},
@@ -852,6 +866,7 @@ static const call calls[] = {
     {"janus_strerror", text_of},
     {"janus_syscall", system_call},
     {"janus_task_cancel", task_cancel},
+    {"janus_task_find", task_find},
     {"janus_task_id", task_id},
     {"janus_task_join", task_join},
     {"janus_task_join_until", task_join_until},
@@ -863,6 +878,7 @@ static const call calls[] = {
     {"janus_task_set_name", task_set_name},
     {"janus_task_state", task_state},
     {"janus_task_unpin", task_unpin},
+    {"janus_task_watch", task_watch},
     {"janus_unix_time_ns", unix_time_ns},
     {"janus_unpark", unpark},
     {"janus_write", write_some},

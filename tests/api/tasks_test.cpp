@@ -518,6 +518,9 @@ TEST(tasks, a_thread_outside_is_no_task) {
   CHECK_EQ(janus_budget_recharge({1, 0, 0, 0, 0}), JANUS_E_NO_TASK);
   CHECK_EQ(janus_task_join({1}, &value), JANUS_E_NO_TASK);
   CHECK_EQ(janus_task_join_until({1}, &value, 1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_task_watch({1}, nullptr), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_task_find(1).raw, 0u);
+  CHECK_EQ(janus_last_error(), JANUS_E_NO_TASK);
   CHECK_EQ(janus_task_set_name("somebody"), JANUS_E_NO_TASK);
   CHECK_EQ(janus_task_pin(), JANUS_E_NO_TASK);
   CHECK_EQ(janus_task_unpin(), JANUS_E_NO_TASK);

@@ -43,6 +43,9 @@ POINTERS = [
     (r'janus::StackReserve::forget_records\(', []),  # used under a sanitizer only
     (r'^janus::call_once\(', []),
     (r'::finish\(', []),  # destroys what a C++ task left
+    (r'^janus::report_panic\(', ['janus::(anonymous namespace)::keep']),
+    (r'^janus::tell_end\(', ['janus::(anonymous namespace)::tell_end_of']),
+    (r'^janus_panic_because', []),  # leaves the report function, which has a stack of its own
     (r'^janus_(task_call|half_call|run_on_stack|fiber_entry|fiber_cleanup|jump_back|thread_main)$', []),
     (r'cause_of\(|what_for\(|end_own_half\(', []),  # a jump table in a function without a frame
     (r'janus::kernel::Once::run<', ['janus::kernel::read_mask']),
@@ -50,8 +53,9 @@ POINTERS = [
     (r'platform::.*\bread_ns\(', 256),  # the kernel's clock in the vDSO
 ]
 # Functions that a function never reaches: on_attention() reports a cancel at once (Pace::kAtOnce), and lets no other
-# task run meanwhile.
-BELOW = [(r'^janus::hooks::on_attention\(', 'let_others_run')]
+# task run meanwhile. tell_watches() sends for no task, so it does not wait.
+BELOW = [(r'^janus::hooks::on_attention\(', 'let_others_run'), (r'^janus::tell_watches\(', 'wait_at'),
+         (r'^janus::tell_watches\(', 'blame_for_own')]
 NEVER_RETURN = ['janus_task_abandon']  # continues in the frame that called the task
 # Not called by tasks, or run on stacks of their own.
 NO_TASKS = re.compile(r'^janus_(boot|start_process|start_cpu|trap_|fault|thread|main_|fiber_|run_on_stack|call_)')

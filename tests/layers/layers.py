@@ -416,7 +416,7 @@ def is_constant(symbol):
 PART = re.compile(r"^// PART +(\S+) +(\S+) +(\S+)\n((?://   \S+ {2,}\S.*\n)+)", re.MULTILINE)
 OF_OTHERS = re.compile(r"^// (?:PROGRAM|LINKER) +(\S+(?: \S+)*)  ", re.MULTILINE)
 BY_HAND = re.compile(r"gnu::weak|#pragma weak|__attribute__\(\(weak|gnu::used\]\] const char")
-EXTERN = re.compile(r"\bEXTERN\(([^)]*)\)")
+EXTERN = re.compile(r"\bEXTERN\(([^)]*)\)|\bDEFINED\(\w+\) \? (\w+) : 0")
 
 
 @dataclass(frozen=True)
@@ -472,7 +472,7 @@ def part_violations(root, objects, parts):
                 defined.setdefault(symbol.name.split("(")[0], set()).add(thing.source)
     scripts = {}
     for path in sorted(Path(root, "linker").glob("*.ld")):
-        for name in " ".join(EXTERN.findall(path.read_text())).split():
+        for name in " ".join(map(" ".join, EXTERN.findall(path.read_text()))).split():
             scripts[name] = str(path.relative_to(root))
     for part in parts:
         if not Path(root, part.source).is_file():

@@ -94,6 +94,8 @@ const Price prices[] = {
     {"janus_nursery_await_until", [] { janus_nursery_await_until(spare[turn], nullptr, 1); }},
     {"janus_nursery_destroy", [] { janus_nursery_destroy(spare[turn]); }},
     {"janus_task_self", [] { janus_task_self(); }},
+    {"janus_task_watch", [] { janus_task_watch(tasks[turn], nullptr); }},
+    {"janus_task_find", [] { janus_task_find(janus_task_id()); }},
     {"janus_task_id", [] { janus_task_id(); }},
     {"janus_cancelled", [] { janus_cancelled(); }},
     {"janus_last_error", [] { janus_last_error(); }},
@@ -237,6 +239,12 @@ const Price prices[] = {
        janus_stats stats;
        stats.size = sizeof stats;
        janus_rt_stats(nullptr, &stats);
+     }},
+    {"janus_rt_worker_stats",
+     [] {
+       janus_worker_stats stats;
+       stats.size = sizeof stats;
+       janus_rt_worker_stats(nullptr, 0, &stats);
      }},
     {"janus_safepoint_stop", [] { janus_safepoint_stop(nullptr, 0); }},
     {"janus_safepoint_resume", [] { janus_safepoint_resume(nullptr); }},

@@ -617,6 +617,37 @@ def workers_by_default():
         tap.check(f'as many workers as CPUs that it may use: {len(cpus)}', found and int(found[1]) == wanted, f'{wanted} wanted\n{done.stderr}')
 
 
+def report_functions():
+    """A report function is told instead of stderr, in a stripped program, too."""
+    told = {
+        'panic': (0, rb"0 3 24 -2 'one' -/work\n"),
+        'unread': (1, rb"2 1 0 -7 '' -/work\n3 1 0 -7 '' work\n2 1 0 -7 'main' -\n"),
+        'deadlock': (3, rb"4 5 31 -4107 '' \n"),
+        'main': (-signal.SIGABRT, rb"0 3 24 -2 'main' -\n"),
+    }
+    lines = {'panic': rb"janus: task \d+ 'one' panicked: for the report; nursery -/work,.*\n(janus:   at .*\n)?",
+             'deadlock': rb"janus: deadlock: every task waits for another\n(janus:   .*\n)+"}
+    for options in ((), ('-s',)):
+        program = work / 'reports'
+        done = subprocess.run([janus_cc, '-O2', *options, here / 'reports.c', '-o', program], capture_output=True, text=True, timeout=120)
+        if not tap.check(f'reports.c compiles {options}', done.returncode == 0, done.stderr):
+            continue
+        for settings in ({'JANUS_WORKERS': 1}, {'JANUS_WORKERS': 4}, {'JANUS_SEED': 3}):
+            for how, (status, said) in told.items():
+                done = run([program, how], env=environment(**settings), timeout=60)
+                tap.check(f'a report function is told, and stderr is not: {how} {options} {settings}',
+                          done.returncode == status and re.fullmatch(said, done.stdout) and done.stderr == b'',
+                          f'{done.returncode}\n{done.stdout!r}\n{done.stderr!r}')
+            for how, line in lines.items():
+                done = run([program, how + '-both'], env=environment(**settings), timeout=60)
+                tap.check(f'stderr is told, too, if the function says so: {how} {options} {settings}',
+                          done.returncode == told[how][0] and re.fullmatch(line, done.stderr), f'{done.returncode}\n{done.stderr!r}')
+                done = run([program, how + '-left'], env=environment(**settings), timeout=60)
+                tap.check(f'... and if the function faults: {how} {options} {settings}',
+                          done.returncode == told[how][0] and re.fullmatch(rb'janus: the report function panicked\n' + line, done.stderr),
+                          f'{done.returncode}\n{done.stderr!r}')
+
+
 def alone():
     ends_with('the program needs no environment', 3, 'return', '3', settings={})
     done = subprocess.run([ends, 'return', '3'], env={}, timeout=30)
@@ -639,6 +670,7 @@ if tap.check('ends.c compiles', done.returncode == 0, done.stderr):
     tap.check('the program is one static file: no interpreter, no needed library, nothing both writable and executable',
               'INTERP' not in headers and 'RWE' not in headers and 'LOAD' in headers, headers)
     for group in (statuses, says_all, contained, unread, forged, bounded, settings, workers_by_default, refused,
-                  short_of_memory, filtered, signals, closed_pipes, lists, places_after_a_handover, stopped, slow_readers, alone):
+                  short_of_memory, filtered, signals, closed_pipes, lists, places_after_a_handover, stopped, slow_readers, report_functions,
+                  alone):
         group()
 tap.end()

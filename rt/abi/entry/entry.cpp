@@ -36,6 +36,10 @@ void keep(const Caller& caller, LastError error) noexcept {
   set_error_left(caller, runtime, payer, error);
 }
 
+[[gnu::cold]] Runtime* runtime_outside(const Worker* worker) noexcept {
+  return worker != nullptr ? worker->runtime : process_runtime();
+}
+
 LastError last_error_of(const Caller& caller) noexcept {
   if (caller.task == nullptr) return last_error_of_thread();
   if (!caller.task->is_marked(TaskMarks::kHasError)) return {};

@@ -107,10 +107,12 @@ inline void charge_part(Caller& me, std::size_t bytes) noexcept {
   charge_more(me, static_cast<std::int64_t>(bytes / price::kBytesPerOp));
 }
 
-// The runtime that NULL stands for: the calling task's, or else the process's. nullptr: there is none.
+// The runtime that NULL stands for outside tasks: that of the calling report function, or else the process's.
+Runtime* runtime_outside(const Worker* worker) noexcept;
+// The runtime that NULL stands for: the calling task's, or as runtime_outside(). nullptr: there is none.
 inline Runtime* runtime_or_own(janus_rt* rt, Caller caller) noexcept {
   if (rt != nullptr) return reinterpret_cast<Runtime*>(rt);
-  return caller.task != nullptr ? &runtime_of(*caller.worker) : process_runtime();
+  return caller.task != nullptr ? &runtime_of(*caller.worker) : runtime_outside(caller.worker);
 }
 
 // The caller's worker, if it belongs to that runtime; else nullptr, as its caches belong to another one.
@@ -127,11 +129,17 @@ void set_error_left(const Caller& caller, const Runtime* runtime, const Account*
 void set_error_of(const Caller& caller, const Runtime* runtime, const Account* payer, int error) noexcept;
 LastError last_error_of(const Caller& caller) noexcept;
 
+// Whether the caller is a report function. It is outside tasks, but its worker cannot go on before it returns, so calls that
+// wait outside tasks are refused.
+[[nodiscard]] inline bool is_in_report(const Caller& me) noexcept {
+  return me.task == nullptr && me.worker != nullptr;
+}
+
 // For calls that make, run and end runtimes [threads outside tasks]: a task that could do so would escape its budget.
 // 0, or JANUS_E_STATE, which becomes the task's last error, too.
 [[nodiscard]] inline int enter_outside() noexcept {
   const Caller me = enter();
-  if (me.task == nullptr) return 0;
+  if (me.worker == nullptr) return 0;
   set_error(me, with_why(JANUS_E_STATE, Why::kInTask));
   return JANUS_E_STATE;
 }

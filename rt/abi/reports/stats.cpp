@@ -4,6 +4,7 @@
 
 #include <arch/opaque.h>
 
+#include "rt/abi/reports/queues.h"
 #include "rt/base/format.h"
 #include "rt/task/stacks/stack_marks.h"
 
@@ -172,6 +173,7 @@ void print_statistics(Runtime& runtime) noexcept {
   }
   if (sum.order_hash != 0) table.append("janus: %-20s %#20lx\n", "order_hash", sum.order_hash);
   (void)!platform::write(2, table.data(), table.size());
+  if (auto* const print_each = arch::opaque(&print_workers); print_each != nullptr) print_each(runtime);
   // Opaque, since a compiler that sees the whole runtime warns that this is always true.
   if (auto* const print_more = arch::opaque(&print_depths); print_more != nullptr) print_more(runtime);
 }

@@ -5,6 +5,7 @@
 #include "rt/abi/entry/runtime_table.h"
 #include "rt/abi/inspect/late_tasks.h"
 #include "rt/abi/inspect/task_list.h"
+#include "rt/abi/reports/reporting.h"
 #include "rt/abi/reports/stats.h"
 #include "rt/abi/start/config.h"
 #include "rt/abi/start/runtime_options.h"
@@ -12,6 +13,7 @@
 #include "rt/optional.h"
 #include "rt/task/record/panic.h"
 #include "rt/task/report/log.h"
+#include "rt/task/report/reporting.h"
 #include "rt/task/run/await.h"
 #include "rt/task/run/run.h"
 #include "rt/task/run/runtime_life.h"
@@ -103,7 +105,8 @@ const char* what_became_of(Outcome outcome) noexcept {
               static_cast<long>(unread.report.code));
   append_error(line, unread.report.code);
   line.end_line();
-  say(line.data(), line.size());
+  const Reporting* const reporting = process_runtime()->reporting;
+  if (reporting == nullptr || !reporting->tell_unread(unread, line)) say(line.data(), line.size());
 }
 
 std::int64_t run_main(void*) noexcept {
@@ -162,6 +165,7 @@ extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   const OrError<Runtime*> created = create_registered(options);
   if (!created) refuse(created.error == JANUS_E_NO_CAP ? kNoHandlers : kNothingToRunOn);
   Runtime* const runtime = created.value;
+  if (&begin_reporting_in_program != nullptr) begin_reporting_in_program(*runtime, config);
   mark_as_program();
   set_process_runtime(runtime);
   if ((config.flags & JANUS_RT_NO_SIGNALS) == 0) platform::on_terminate(terminate);

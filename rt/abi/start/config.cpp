@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "rt/base/checked.h"
+#include "rt/base/text_list.h"
 #include "rt/mem/stack.h"
 #include "rt/task/report/log.h"
 
@@ -253,17 +254,65 @@ bool are_reserved_zero(const janus_rt_config& config) noexcept {
   return true;
 }
 
-struct Rule {
-  bool holds;
-  const char* complaint;
+// The most that a field may be. A table, since a comparison in code for each would be three times as long.
+struct FieldLimit {
+  std::uint8_t at, bytes;
+  std::uint32_t most;
 };
-// The complaint for the first violated rule, or nullptr.
-template <unsigned kCount>
-const char* first_complaint(const Rule (&rules)[kCount]) noexcept {
-  for (const Rule& rule : rules) {
-    if (!rule.holds) return rule.complaint;
+#define JANUS_LIMIT(field, most)                                           \
+  FieldLimit {                                                             \
+    offsetof(janus_rt_config, field), sizeof(janus_rt_config::field), most \
+  }
+constexpr FieldLimit kLimits[] = {
+    JANUS_LIMIT(worker_count, kMaxWorkers),
+    JANUS_LIMIT(profile, JANUS_PROFILE_SOVEREIGN),
+    JANUS_LIMIT(yield_interval, kMaxYieldInterval),
+    JANUS_LIMIT(stack_size, kMaxStack),
+    JANUS_LIMIT(stack_max, kMaxStackMax),
+    JANUS_LIMIT(victim_strategy, JANUS_VICTIM_LEAST_LOADED),
+    JANUS_LIMIT(stats, 1),
+    JANUS_LIMIT(report_failures, 1),
+};
+constexpr char kLimitTexts[] =
+    "worker_count: not a number up to 1024\0"
+    "profile: not one of JANUS_PROFILE_*\0"
+    "yield_interval: not a number up to 1048576\0"
+    "stack_size: not a number up to 1048576\0"
+    "stack_max: not a number up to 8388608\0"
+    "victim_strategy: not one of JANUS_VICTIM_*\0"
+    "stats: not 0 or 1\0"
+    "report_failures: not 0 or 1";
+// Fields for a later version: 0 in this release.
+constexpr FieldLimit kLater[] = {
+    JANUS_LIMIT(start_thread, 0),
+    JANUS_LIMIT(slice_ops, 0),
+    JANUS_LIMIT(stack_cache, 0),
+    JANUS_LIMIT(trace, 0),
+};
+constexpr char kLaterNames[] = "start_thread\0slice_ops\0stack_cache\0trace (JANUS_TRACE)";
+#undef JANUS_LIMIT
+
+// The complaint for the first field that is too large, or nullptr.
+[[gnu::noinline]] const char* first_beyond(const janus_rt_config& config, const FieldLimit* limits, unsigned count,
+                                           const char* texts) noexcept {
+  for (unsigned i = 0; i < count; ++i) {
+    std::uint64_t value = 0;
+    __builtin_memcpy(&value, reinterpret_cast<const char*>(&config) + limits[i].at, 4);
+    if (limits[i].bytes == 8)
+      __builtin_memcpy(&value, reinterpret_cast<const char*>(&config) + limits[i].at, sizeof value);
+    if (value > limits[i].most) return nth_text(texts, i);
   }
   return nullptr;
+}
+
+const char* find_senseless(const janus_rt_config& config) noexcept {
+  if (!is_size_known(config.size)) return "size: not 0 or sizeof(janus_rt_config)";
+  if ((config.flags & ~kAllFlags) != 0) return "flags: not made of JANUS_RT_* flags";
+  if ((config.flags & kPinFlags) == kPinFlags) return "flags: not one of JANUS_RT_PIN and JANUS_RT_NO_PIN";
+  if ((config.memory != 0 && config.memory < kMinMemory) || config.memory > kMaxMemory)
+    return "memory: not 0 or a number of bytes from 1048576";
+  if (!are_reserved_zero(config)) return "reserved: not zero";
+  return first_beyond(config, kLimits, sizeof kLimits / sizeof *kLimits, kLimitTexts);
 }
 
 template <typename T>
@@ -311,33 +360,15 @@ void say_misspelt(const char* const* environment, const Settings& settings) noex
 }
 
 int check_config(const janus_rt_config& config, Complaint& complaint) noexcept {
-  const Rule senses[] = {
-      {is_size_known(config.size), "size: not 0 or sizeof(janus_rt_config)"},
-      {config.worker_count <= kMaxWorkers, "worker_count: not a number up to 1024"},
-      {(config.flags & ~kAllFlags) == 0, "flags: not made of JANUS_RT_* flags"},
-      {(config.flags & kPinFlags) != kPinFlags, "flags: not one of JANUS_RT_PIN and JANUS_RT_NO_PIN"},
-      {config.profile <= JANUS_PROFILE_SOVEREIGN, "profile: not one of JANUS_PROFILE_*"},
-      {config.yield_interval <= kMaxYieldInterval, "yield_interval: not a number up to 1048576"},
-      {config.stack_size <= kMaxStack, "stack_size: not a number up to 1048576"},
-      {config.stack_max <= kMaxStackMax, "stack_max: not a number up to 8388608"},
-      {config.memory == 0 || (config.memory >= kMinMemory && config.memory <= kMaxMemory),
-       "memory: not 0 or a number of bytes from 1048576"},
-      {config.victim_strategy <= JANUS_VICTIM_LEAST_LOADED, "victim_strategy: not one of JANUS_VICTIM_*"},
-      {config.stats <= 1, "stats: not 0 or 1"},
-      {are_reserved_zero(config), "reserved: not zero"},
-  };
-  const Rule later[] = {
-      {config.start_thread == nullptr, "start_thread: not in this release"},
-      {config.slice_ops == 0, "slice_ops: not in this release"},
-      {config.stack_cache == 0, "stack_cache: not in this release"},
-      {config.trace == nullptr, "trace (JANUS_TRACE): not in this release"},
-  };
-  const char* const senseless = first_complaint(senses);
-  const char* const wrong = senseless != nullptr ? senseless : first_complaint(later);
-  if (wrong == nullptr) return 0;
+  const char* const senseless = find_senseless(config);
+  const char* const later =
+      senseless != nullptr ? nullptr : first_beyond(config, kLater, sizeof kLater / sizeof *kLater, kLaterNames);
+  if (senseless == nullptr && later == nullptr) return 0;
   complaint.clear();
-  complaint.append("janus: janus_rt_config.%s", wrong);
-  return senseless != nullptr ? JANUS_E_INVALID : JANUS_E_UNSUPPORTED;
+  const bool is_later = senseless == nullptr;
+  complaint.append("janus: janus_rt_config.%s%s", is_later ? later : senseless,
+                   is_later ? ": not in this release" : "");
+  return is_later ? JANUS_E_UNSUPPORTED : JANUS_E_INVALID;
 }
 
 janus_rt_config merge(const Settings& settings, const janus_rt_config* program) noexcept {

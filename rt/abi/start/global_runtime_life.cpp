@@ -3,6 +3,7 @@
 #include "rt/abi/start/global_runtime_life.h"
 
 #include "rt/abi/entry/entry.h"
+#include "rt/abi/reports/reporting.h"
 #include "rt/abi/start/config.h"
 #include "rt/abi/start/runtime_options.h"
 #include "rt/optional.h"
@@ -18,8 +19,10 @@ namespace {
 
 RankedLock<LockRank::kProcess> beginning;
 
+using Prepare = void (*)(Runtime& runtime, const janus_rt_config& config) noexcept;
+
 // Starts the process's runtime: 0, or the error. `prepare`, unless nullptr, is called before the runtime runs a task.
-[[gnu::noinline, gnu::cold]] int begin(const janus_rt_config* config, void (*prepare)(Runtime&) noexcept) noexcept {
+[[gnu::noinline, gnu::cold]] int begin(const janus_rt_config* config, Prepare prepare) noexcept {
   if (is_own_program()) return JANUS_E_STATE;
   janus_rt_config given;
   if (config != nullptr) read_user_bytes(&given, config, sizeof given);
@@ -40,7 +43,7 @@ RankedLock<LockRank::kProcess> beginning;
   options.ends_by_panic = settings.core;
   const OrError<Runtime*> runtime = create_registered(options);
   if (!runtime) return runtime.error;
-  if (prepare != nullptr) prepare(*runtime.value);
+  if (prepare != nullptr) prepare(*runtime.value, merged);
   set_process_runtime(runtime.value);
   return 0;
 }
@@ -69,7 +72,11 @@ void janus_rt_init(janus_rt_config config) {
 
 int janus_rt_try_init(const janus_rt_config* config) {
   const int error = enter_outside();
-  return error != 0 ? error : begin(config, let_wait_for_budgets);
+  if (error != 0) return error;
+  return begin(config, [](Runtime& runtime, const janus_rt_config& merged) noexcept {
+    let_wait_for_budgets(runtime);
+    begin_reporting(runtime, merged);
+  });
 }
 
 void janus_rt_shutdown(void) {

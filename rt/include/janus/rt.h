@@ -10,8 +10,8 @@
 // Functions that return a pointer or a handle return NULL or {0} for failure, and janus_last_error() gives the reason.
 // Functions that are declared but not in this release return JANUS_E_UNSUPPORTED; docs/abi.md lists them.
 // NULL, {0}, stale handles and invalid values are errors, never crashes; a nursery or channel pointer that was never
-// given out makes the calling task panic. A NULL `janus_rt *` means the calling task's runtime, outside tasks the
-// process's. Times are in nanoseconds, sizes in bytes. Strings and option structs are copied during the call.
+// given out makes the calling task panic. A NULL `janus_rt *` means the runtime of the calling task or report function,
+// outside these the process's. Times are in nanoseconds, sizes in bytes. Strings and option structs are copied during the call.
 //
 // Include this header. Its parts may be included alone, too; in a good order for reading:
 //     rt/abi.h                the version, and the symbol that checks it at link time

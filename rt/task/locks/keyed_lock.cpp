@@ -131,6 +131,7 @@ int keyed_lock(LockWaiter& waiter, std::uint64_t key, Task* task) noexcept {
     return 0;
   }
   if (task != nullptr && holder->task == task) return kErrorDeadlock;
+  if (task == nullptr && platform::worker_slot() != nullptr) return kWouldWait;
   bucket.waiters.join_group(waiter, next_of_own(bucket, waiter));
   return wait_for_lock(bucket, waiter);
 }

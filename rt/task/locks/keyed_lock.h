@@ -33,7 +33,9 @@ inline std::uint64_t key_of_object(const void* object) noexcept {
 }
 
 // 0: the caller got the lock. kErrorDeadlock: it already held it. kCancelledCode: send_cancelled_away() ended the wait.
-// A cancel does not end the wait by itself, since the holder is about to unlock.
+// A cancel does not end the wait by itself, since the holder is about to unlock. kWouldWait: another one holds it, and
+// the caller is a report function, for which its worker does not wait.
+inline constexpr int kWouldWait = -11;  // EAGAIN
 [[nodiscard]] int keyed_lock(LockWaiter& waiter, std::uint64_t key, Task* task) noexcept;
 // True: the caller holds the lock. False: another task or thread does, and nothing has happened.
 [[nodiscard]] bool keyed_try_lock(LockWaiter& waiter, std::uint64_t key, Task& task) noexcept;

@@ -114,9 +114,9 @@ Written write_piece(Task* task, LockWaiter& waiter, int fd, const char* bytes, s
 }
 
 // `task` nullptr: the caller is a thread outside tasks, or a task of a deterministic runtime, whose order must not
-// depend on the reader.
+// depend on the reader. A report function lends the lock to nobody, since it must not wait for it.
 int write_pieces(Task* task, LockWaiter& waiter, int fd, const char* bytes, std::size_t count) noexcept {
-  const bool lends = task != nullptr || waiter.task == nullptr;
+  const bool lends = task != nullptr || (waiter.task == nullptr && platform::worker_slot() == nullptr);
   Share share(waiter);
   while (count != 0) {
     const std::size_t piece = lends && count > share.left() ? share.left() : count;

@@ -10,24 +10,17 @@
 #include "rt/task/nurseries/deadlock.h"
 
 #include "rt/task/nurseries/gate.h"
-#include "rt/task/report/describe.h"
 #include "rt/task/report/log.h"
+#include "rt/task/report/reporting.h"
 #include "rt/task/wait/cancel.h"
 
 namespace janus {
 
 namespace {
 
-constexpr int kStatus = 3;
-
-// Under outside_lock. No task runs, and a task that is no member of its nursery has not started.
 void report(Runtime& runtime) noexcept {
-  constexpr char kLine[] = "janus: deadlock: every task waits for another\n";
-  TaskReport* const report = new_report();
-  if (report == nullptr) return say(kLine, sizeof kLine - 1);
-  report->append(kLine);
-  describe_tasks(runtime, *report);
-  if (report->room() < kRoomOfTask) report->append("janus:   and more\n");
+  TaskReport* const report = describe_deadlock(runtime);
+  if (report == nullptr) return say(kDeadlockLine, sizeof kDeadlockLine - 1);
   say_and_free(report);
 }
 
@@ -68,6 +61,15 @@ void cancel_all(Runtime& runtime, Worker& worker) noexcept {
 
 }  // namespace
 
+TaskReport* describe_deadlock(Runtime& runtime) noexcept {
+  TaskReport* const report = new_report();
+  if (report == nullptr) return nullptr;
+  report->append(kDeadlockLine);
+  describe_tasks(runtime, *report);
+  if (report->room() < kRoomOfTask) report->append("janus:   and more\n");
+  return report;
+}
+
 void handle_deadlock(Runtime& runtime, Worker& worker, IdleSet::Snapshot entered) noexcept {
   LockGuard guard(runtime.outside_lock);
   if (runtime.options.is_program) {
@@ -79,8 +81,9 @@ void handle_deadlock(Runtime& runtime, Worker& worker, IdleSet::Snapshot entered
   // A task that waits for a running task also counts as waiting, so no worker may have run during the check.
   if (!runtime.scheduler.all_slept_since(entered)) return;
   worker.counters.deadlocks.add();
+  if (runtime.reporting != nullptr) return runtime.reporting->end_deadlock(runtime, worker);
   report(runtime);
-  if (runtime.options.is_program) platform::exit(kStatus);
+  if (runtime.options.is_program) platform::exit(kDeadlockStatus);
   cancel_all(runtime, worker);
 }
 

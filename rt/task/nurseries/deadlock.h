@@ -3,8 +3,16 @@
 #pragma once
 
 #include "rt/task/record/runtime.h"
+#include "rt/task/report/describe.h"
 
 namespace janus {
+
+inline constexpr int kDeadlockStatus = 3;  // of a program
+inline constexpr char kDeadlockLine[] = "janus: deadlock: every task waits for another\n";
+
+// The report: that line, and the list of the tasks; nullptr: there is no memory for it. Under outside_lock. No task runs, and
+// a task that is no member of its nursery has not started.
+TaskReport* describe_deadlock(Runtime& runtime) noexcept;
 
 // Called by the last worker that goes to sleep. A program ends with status 3. If a thread has called janus_rt_run, or
 // waits for a nursery of its own, the tasks that it waits for are cancelled, and its call returns JANUS_E_DEADLOCK.

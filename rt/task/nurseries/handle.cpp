@@ -49,7 +49,7 @@ std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept {
   std::uint32_t secret = task.secret.load(std::memory_order_relaxed);
   if (secret == 0) {
     secret = make_secret(runtime, HandleKind::kTask, task.id);
-    task.secret.store(secret, std::memory_order_relaxed);
+    task.secret.store(secret, std::memory_order_release);  // pairs with find_task(): the record is complete
   }
   return assemble(runtime, secret, runtime.tasks.index_of(&task));
 }

@@ -14,7 +14,8 @@ struct Join {
   Task* joiner;    // nullptr: the thread that runs a root, which waits for its nursery and then looks here
   std::int64_t result;
   bool is_over;
-  WaitReason reason;  // of the joiner's wait, which this wakes
+  WaitReason reason;      // of the joiner's wait, which this wakes
+  bool is_watch = false;  // of no joiner: a message is sent (rt/task/run/watch.h)
 };
 
 // A joiner may look without the lock, to see that it has to look with it.

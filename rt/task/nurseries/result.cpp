@@ -3,6 +3,7 @@
 #include "rt/task/nurseries/result.h"
 
 #include "rt/task/record/runtime.h"
+#include "rt/task/report/reporting.h"
 
 namespace janus {
 
@@ -44,6 +45,7 @@ std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
 [[gnu::noinline]] void record_end(const Task& task, const TaskEnd& end, Pace pace) noexcept {
   Nursery& nursery = *task.nursery;
   if (end.outcome == Outcome::kCancelled) return pass_cancel_on(&current_worker(), nursery, pace);
+  if (end.outcome == Outcome::kFailed) tell_end(task, &end);
   {
     LockGuard guard(nursery.lock);
     nursery.traits.has_leftovers = true;

@@ -50,6 +50,8 @@ inline constexpr std::size_t kBytesPerBadWait = 16384;
 inline constexpr std::int64_t kHeapWalk = 16;
 // Cases of a select for 1 op.
 inline constexpr unsigned kCasesPerOp = 8;
+// Records of tasks that a search by number looks at for 1 op.
+inline constexpr unsigned kRecordsPerOp = 32;
 // Steps up the tree of tasks for 1 op; each may be a cache miss.
 inline constexpr unsigned kStepsPerOp = 2;
 // Bytes of a format and its strings that are read for 1 op.

@@ -19,6 +19,7 @@ inline constexpr std::size_t kChannelBytes = 192;  // the record size of the sla
 
 struct BudgetWaits;
 struct CapTable;
+struct Reporting;
 
 struct RuntimeOptions {
   unsigned workers = 0;  // 0: as many as the machine's CPUs allow; 4 in deterministic mode
@@ -94,6 +95,10 @@ struct Runtime {
   std::atomic<std::uint32_t> waits_for_locks;  // tasks that wait for a keyed lock, whichever runtime holds it
   std::atomic<std::uint32_t> waits_for_room;   // tasks that wait for a reader to make room (rt/task/wait/room.h)
   std::atomic<std::uint32_t> timed_awaits;     // threads outside tasks that await a nursery until a time at most
+  const Reporting* reporting;                  // nullptr: reports go to stderr (rt/task/report/reporting.h)
+  void (*report)();                            // with `reporting`: the janus_report_fn, or nullptr
+  void* report_context;
+  bool reports_failures;  // with `reporting`
   StackMarks stack_marks;
   std::atomic<CapTable*> caps;         // nullptr until there are tokens (rt/task/nurseries/cap.h)
   Atomic<std::uint64_t> revoke_epoch;  // grows with each revoke (CapLife)

@@ -142,9 +142,13 @@ TaskReport* new_report() noexcept {
   return pages != nullptr ? new (pages) TaskReport : nullptr;
 }
 
+void free_report(TaskReport* report) noexcept {
+  platform::unmap(reinterpret_cast<std::byte*>(report), kReportBytes);
+}
+
 void say_and_free(TaskReport* report) noexcept {
   say(report->data(), report->size());
-  platform::unmap(reinterpret_cast<std::byte*>(report), kReportBytes);
+  free_report(report);
 }
 
 unsigned describe_tasks(Runtime& runtime, TaskReport& report) noexcept {

@@ -20,6 +20,7 @@ using TaskReport = Text<131072>;
 // A report in pages of its own, with kPagesBehindReport bytes of zeroes behind it; nullptr: there is no memory.
 inline constexpr std::size_t kPagesBehindReport = 32768;
 TaskReport* new_report() noexcept;
+void free_report(TaskReport* report) noexcept;
 void say_and_free(TaskReport* report) noexcept;
 
 // What a task in that state waits for, in words; nullptr: it does not wait for another.

@@ -17,6 +17,7 @@
 #include "rt/task/record/price.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/report/backtrace.h"
+#include "rt/task/report/reporting.h"
 #include "rt/task/report/runtime_fault.h"
 #include "rt/task/run/run.h"
 #include "rt/task/stacks/panic_report.h"
@@ -96,13 +97,17 @@ void give_up_locks(Task& task) noexcept {
   if (task.is_marked(TaskMarks::kHoldsLocks) && end_holdings != nullptr && !is_in_half(task)) end_holdings(task);
 }
 
-// Runs on the spare stack, as the task.
-void end_on_spare(void* argument) noexcept {
-  auto& task = *static_cast<Task*>(argument);
-  fiber_hooks::after_switch(current_worker().fiber);
+// Ends what the task has, then leaves its frames, which nobody overwrites meanwhile.
+[[noreturn]] void end_and_leave(Task& task) noexcept {
   give_up_locks(task);
   (void)end_left_open(task, code_of(task.frame->details.outcome), true);
   leave_frames(task);
+}
+
+// Runs on the spare stack, as the task.
+void end_on_spare(void* argument) noexcept {
+  fiber_hooks::after_switch(current_worker().fiber);
+  end_and_leave(*static_cast<Task*>(argument));
 }
 
 // Whether the task, or its half that ends, has nurseries to end. Precondition: the task is marked as forced, and so has
@@ -126,8 +131,11 @@ Stack* enter_spare_stack(Worker& worker, Task& task) noexcept {
 // The fault handler resumes the thread here, on the spare stack. Only here are the fiber hooks told of the switch,
 // since the handler itself returns.
 void fault_landing_on_spare(void* argument) noexcept {
-  fiber_hooks::before_switch(static_cast<Task*>(argument)->frame->details.abandoned->fiber, current_worker().fiber);
-  end_on_spare(argument);
+  auto& task = *static_cast<Task*>(argument);
+  fiber_hooks::before_switch(task.frame->details.abandoned->fiber, current_worker().fiber);
+  fiber_hooks::after_switch(current_worker().fiber);
+  tell_end(task, nullptr);
+  end_and_leave(task);
 }
 
 // Without nurseries to await, or without a spare stack, the fault handler resumes the thread here, on the task's own
@@ -135,6 +143,7 @@ void fault_landing_on_spare(void* argument) noexcept {
 void fault_landing(void* argument) noexcept {
   auto& task = *static_cast<Task*>(argument);
   fiber_hooks::forget_frames(current_worker().stack->limit, reinterpret_cast<std::byte*>(task.frame->frame_sp));
+  tell_end(task, nullptr);
   leave_frames(task);
 }
 
@@ -157,6 +166,7 @@ void mark_as_forced(Task& task, Outcome outcome, Cause cause) noexcept {
 
 [[noreturn]] void end_by_force(Task& task, Outcome outcome, Cause cause) noexcept {
   mark_as_forced(task, outcome, cause);
+  tell_end(task, nullptr);
   if (has_nurseries(task)) {
     Worker& worker = current_worker();
     void* const mine = worker.fiber;
@@ -164,8 +174,7 @@ void mark_as_forced(Task& task, Outcome outcome, Cause cause) noexcept {
       fiber_hooks::before_switch(mine, spare->fiber);
       janus_run_on_stack(spare->start, end_on_spare, &task);
     }
-    give_up_locks(task);
-    (void)end_left_open(task, code_of(outcome), true);  // no spare stack: on this one, below the frames
+    end_and_leave(task);  // no spare stack: on this one, below the frames
   }
   leave_frames(task);
 }
@@ -232,6 +241,7 @@ Outcome outcome_of_overflow(const Task& task, Growth growth) noexcept {
 
 // A fault of the runtime itself ends the process; a fault of the task ends the task.
 void contain(platform::Fault& fault, Worker& worker) noexcept {
+  if (worker.leave_report != nullptr) return worker.leave_report(worker, &fault);
   Task* const task = current_task(worker);
   const bool has_task = task != nullptr && task->frame != nullptr && task->frame->frame_sp != 0 &&
                         !task->is_marked(TaskMarks::kWasForced);

@@ -13,6 +13,7 @@
 #include "rt/task/nurseries/open.h"
 #include "rt/task/record/panic.h"
 #include "rt/task/record/runtime.h"
+#include "rt/task/report/reporting.h"
 #include "rt/task/run/await.h"
 #include "rt/task/run/run.h"
 #include "rt/task/stacks/panic_report.h"
@@ -56,6 +57,8 @@ Report forgive(Task& self) noexcept {
     renew_canary(current_worker().stack);
     if (!was_forced) {
       report_panic(self, "stack overflow, found by its canary", nullptr);
+      const TaskEnd overflow = {Outcome::kPanic, -2, Cause::kStackOverflow};
+      tell_end(self, &overflow);
       return {Outcome::kPanic, 1, -2, self.id, false, Cause::kStackOverflow};
     }
   }

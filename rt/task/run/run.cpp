@@ -16,6 +16,8 @@
 #include "rt/task/nurseries/result.h"
 #include "rt/task/record/price.h"
 #include "rt/task/record/runtime.h"
+#include "rt/task/report/reporting.h"
+#include "rt/task/run/watch.h"
 #include "rt/task/stacks/panic_report.h"
 #include "rt/task/stacks/stack_growth.h"
 #include "rt/task/sync/sync_queue.h"
@@ -61,6 +63,7 @@ void end_exposed(Worker& worker, Task& task, const TaskEnd& end) noexcept {
   task.cause = end.cause;
   task.set(TaskFlags::kEnded);
   task.state.store(final_state(end.outcome), std::memory_order_release);
+  Join* const watches = take_watches != nullptr ? take_watches(task) : nullptr;
   wake_joiners(worker, task);
   if (task.has(TaskFlags::kKept)) {
     Nursery& nursery = *task.nursery;
@@ -77,6 +80,7 @@ void end_exposed(Worker& worker, Task& task, const TaskEnd& end) noexcept {
     free_record(&worker, task);
   }
   task.lock.unlock();
+  if (watches != nullptr) tell_watches(worker, watches);
 }
 
 // -1 after a cancel means cancelled, even if the task itself has not seen the cancel: it may return the code of another
@@ -200,6 +204,7 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   task.mark(TaskMarks::kWasForced);
   task.frame->details.outcome = Outcome::kPanic;
   task.frame->details.cause = Cause::kStackOverflow;
+  tell_end(task, nullptr);
   return -2;
 }
 
@@ -442,6 +447,7 @@ void refuse_start(Runnable* fresh) noexcept {
   drop_birth(*task);
   report_panic(*task, "no memory for its stack", nullptr);
   const TaskEnd end = {Outcome::kPanic, kPanicCode, Cause::kNoMemory};
+  tell_end(*task, &end);
   record_end(*task, end, Pace::kAtOnce);
   end_task(current_worker(), *task, end);
 }

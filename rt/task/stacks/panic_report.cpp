@@ -7,6 +7,7 @@
 #include "rt/task/report/backtrace.h"
 #include "rt/task/report/describe.h"
 #include "rt/task/report/log.h"
+#include "rt/task/report/reporting.h"
 #include "rt/task/stacks/stack_growth.h"
 #include "rt/task/wait/slice.h"
 
@@ -45,7 +46,7 @@ constexpr std::size_t kShownReason = 500;  // bytes of a reason that users wrote
     if (fault == nullptr || fault->registers == nullptr) leave_runtime(place);
     append_frames(line, place, kMaxFrames);
   }
-  say(line.data(), line.size());
+  if (runtime.reporting == nullptr || !runtime.reporting->keep(worker, line, fault)) say(line.data(), line.size());
   if (runtime_of(worker).options.ends_by_panic) platform::abort();
 }
 

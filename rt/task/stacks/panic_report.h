@@ -7,7 +7,8 @@
 
 namespace janus {
 
-// `fault` nullptr: the task called panic(), or the runtime did on its behalf.
+// `fault` nullptr: the task called panic(), or the runtime did on its behalf. Who calls it also calls tell_end()
+// (rt/task/report/reporting.h) on the same worker, before anything else runs there.
 void report_panic(const Task& task, const char* why, const platform::Fault* fault) noexcept;
 
 }  // namespace janus

@@ -59,4 +59,11 @@ void commit_slice(Worker& worker, Task& task) noexcept;
 // now, which has to be paid before the task continues.
 [[nodiscard]] std::uint64_t commit_slice_at_check(Worker& worker, Task& task) noexcept;
 
+// For code that runs on the worker and is no task's: replaces the fuel of the running task, and returns it.
+inline std::int64_t swap_fuel(Worker& worker, std::int64_t fuel) noexcept {
+  const std::int64_t before = worker.fuel;
+  worker.fuel = fuel;
+  return before;
+}
+
 }  // namespace janus

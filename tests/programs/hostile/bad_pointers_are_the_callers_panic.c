@@ -182,6 +182,11 @@ static void stats_out(belongings* mine, void* bad) {
   janus_rt_stats(NULL, (janus_stats*)bad);
 }
 
+static void worker_stats_out(belongings* mine, void* bad) {
+  (void)mine;
+  janus_rt_worker_stats(NULL, 0, (janus_worker_stats*)bad);
+}
+
 static void try_init(belongings* mine, void* bad) {
   (void)mine;
   janus_rt_try_init((const janus_rt_config*)bad);
@@ -389,6 +394,7 @@ static const attempt attempts[] = {
     {write_bytes, "write", 0},
     {entropy_bytes, "entropy", 1},
     {stats_out, "stats", 1},
+    {worker_stats_out, "worker_stats", 1},
     {try_init, "try_init", 0},
     {create_config, "rt_create", 0},
     {guard_acquire, "guard_acquire", 0},

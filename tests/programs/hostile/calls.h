@@ -204,6 +204,7 @@ static void step_look(belongings* mine) {
   janus_result result;
   janus_task_state(mine->ended);
   janus_task_result(mine->ended, &result);
+  janus_task_find(janus_task_id() + 1);
 }
 
 static void step_ask(belongings* mine) {
@@ -242,6 +243,13 @@ static void step_join(belongings* mine) {
 
 static void step_cancel(belongings* mine) {
   janus_task_cancel(mine->ended);
+}
+
+static void step_task_watch(belongings* mine) {
+  janus_channel* results = janus_channel_create(sizeof(janus_result), 1);
+  janus_task_watch(mine->ended, results);
+  janus_task_watch(mine->ended, mine->closed);
+  janus_channel_release(results);
 }
 
 static void step_set_name(belongings* mine) {
@@ -430,6 +438,9 @@ static void step_stats(belongings* mine) {
   janus_stats stats;
   stats.size = sizeof stats;
   janus_rt_stats(NULL, &stats);
+  janus_worker_stats worker;
+  worker.size = sizeof worker;
+  janus_rt_worker_stats(NULL, 0, &worker);
 }
 
 // ---- Locks ------------------------------------------------------------------------------------------------------------
@@ -594,7 +605,7 @@ static const step steps[] = {
     {"spawn_in, join, release", step_spawn_and_join, "janus_task_join"},
     {"state, cancel, close, try_result", step_end,
      "janus_nursery_state janus_nursery_cancel janus_nursery_close janus_nursery_try_result"},
-    {"state and result of what has ended", step_look, "janus_task_state janus_task_result"},
+    {"state and result of what has ended", step_look, "janus_task_state janus_task_result janus_task_find"},
     {"budget_get_current, cap_root", step_ask, "janus_budget_get_current janus_cap_root"},
     {"cap_derive, cap_revoke", step_derive, "janus_cap_derive janus_cap_revoke"},
     {"nursery_recharge", step_recharge, "janus_nursery_recharge"},
@@ -602,6 +613,7 @@ static const step steps[] = {
     {"budget_recharge", step_budget_recharge, "janus_budget_recharge"},
     {"join of what has ended", step_join, "janus_task_join"},
     {"cancel of what has ended", step_cancel, "janus_task_cancel"},
+    {"watch of what has ended", step_task_watch, "janus_task_watch"},
     {"set_name", step_set_name, "janus_task_set_name"},
     {"unpark of what has ended", step_unpark, "janus_unpark"},
     {"unpark, park", step_park, "janus_park"},
@@ -629,7 +641,7 @@ static const step steps[] = {
     {"syscall", step_syscall, "janus_syscall"},
     {"entropy", step_entropy, "janus_entropy"},
     {"last_error_text", step_last_error_text, "janus_last_error_text"},
-    {"stats", step_stats, "janus_rt_stats"},
+    {"stats", step_stats, "janus_rt_stats janus_rt_worker_stats"},
     {"mutex", step_mutex,
      "janus_mutex_lock janus_mutex_try_lock janus_mutex_lock_until janus_mutex_heal janus_mutex_unlock"},
     {"cond", step_cond, "janus_cond_wait janus_cond_wait_until janus_cond_signal janus_cond_broadcast"},

@@ -402,6 +402,10 @@ const EdgeCall calls[] = {
     {"result(junk)", [] { return refused(janus_task_result({kJunk}, nullptr)); }},
     {"release(junk)", [] { return refused(janus_task_release({kJunk})); }},
     {"cancel(junk)", [] { return refused(janus_task_cancel({kJunk})); }},
+    {"watch(junk)", [] { return refused(janus_task_watch({kJunk}, nullptr)); }},
+    {"watch(into junk)", [] { return refused(janus_task_watch(janus_task_self(), junk<janus_channel*>())); }},
+    {"find(no number)", [] { return refused(janus_task_find(0)); }},
+    {"find(the last number)", [] { return refused(janus_task_find(UINT64_MAX)); }},
     {"state(junk)", [] { return refused(janus_task_state({kJunk})); }},
     {"unpark(junk)", [] { return refused(janus_unpark({kJunk})); }},
     {"set_name(nothing)", [] { return refused(janus_task_set_name(nullptr)); }},
@@ -448,6 +452,19 @@ const EdgeCall calls[] = {
     {"task_panic(nothing)", [] { return survived([] { janus_task_panic(nullptr); }); }},
     {"exit in a cage", [] { return survived([] { janus_exit(0); }); }},
     {"strerror(least)", [] { return janus_strerror(INT64_MIN) != nullptr ? kNothing : kSomething; }},
+    {"rt_worker_stats(into nothing)", [] { return refused(janus_rt_worker_stats(nullptr, 0, nullptr)); }},
+    {"rt_worker_stats(of junk)",
+     [] {
+       janus_worker_stats stats = {};
+       stats.size = sizeof stats;
+       return refused(janus_rt_worker_stats(junk<janus_rt*>(), 0, &stats));
+     }},
+    {"rt_worker_stats(of the last number)",
+     [] {
+       janus_worker_stats stats = {};
+       stats.size = sizeof stats;
+       return refused(janus_rt_worker_stats(nullptr, UINT32_MAX, &stats));
+     }},
     {"rt_stats(into nothing)", [] { return survived([] { janus_rt_stats(nullptr, nullptr); }); }},
     {"rt_create(of junk)", [] { return refused(janus_rt_create(junk<janus_rt_config*>())); }},
     {"rt_destroy(junk)", [] { return survived([] { janus_rt_destroy(junk<janus_rt*>()); }); }},

@@ -27,6 +27,36 @@ extern "C" {
 // Starts a thread that runs entry(arg) once and then ends. 0, or a negative value: refused, nothing left behind.
 typedef int (*janus_start_thread_fn)(void (*entry)(void* arg), void* arg, void* context);
 
+// What a report is about.
+#define JANUS_REPORT_PANIC 0u      // a task panicked
+#define JANUS_REPORT_EXHAUSTED 1u  // a task ended because its budget was used up
+#define JANUS_REPORT_FAILED 2u     // a task returned a negative value; with report_failures
+#define JANUS_REPORT_UNREAD 3u     // main left a nursery open in which a task failed, and nobody read that
+#define JANUS_REPORT_DEADLOCK 4u   // every task waits for another
+
+// What the runtime has to report. All of it, and what it points to, is valid during the call alone. Later versions may
+// add fields at the end.
+typedef struct janus_report {
+  uint32_t size;             // of this struct, as the runtime fills it
+  uint32_t event;            // JANUS_REPORT_*
+  uint32_t kind;             // JANUS_KIND_*: how the task has ended; of a deadlock JANUS_KIND_PENDING
+  uint32_t cause;            // JANUS_CAUSE_*
+  uint64_t task_id;          // 0: of no task
+  int64_t code;              // the task's result; of a deadlock JANUS_E_DEADLOCK
+  const char* name;          // of the task; "" if it has none
+  const char* nursery_path;  // the names of the nurseries around it, the outermost first, "-" for none: "outer/-/inner"
+  const char* text;          // the lines that stderr would get
+  uint64_t address;          // of a bad access, as far as the processor tells; else 0
+  struct janus_rt* rt;       // the runtime
+  void* context;             // report_context
+} janus_report;
+
+// Called for each report of a runtime, on whatever thread found it, also on several at once; when the task ends by force,
+// after its code has been left. Runs on a stack of 64 KiB, outside tasks, and may call what threads outside tasks may,
+// but not wait: a call that would have to wait is refused with JANUS_E_STATE, output with -EAGAIN (-11). If it panics
+// or makes a bad access, it is left. 0: done; another value, or if it was left: stderr gets the text, too.
+typedef int (*janus_report_fn)(const janus_report* report);
+
 // 0 in any field means the default. 256 bytes for all of version 1; `reserved` must be zero.
 typedef struct janus_rt_config {
   uint32_t size;                       // sizeof, or 0 for the first size of version 1
@@ -47,9 +77,12 @@ typedef struct janus_rt_config {
   const char* trace;                   // NULL; traces are not in this release: JANUS_E_UNSUPPORTED
   janus_start_thread_fn start_thread;  // NULL: a host's own threads are for a later version (JANUS_E_UNSUPPORTED)
   void* start_thread_context;
-  uint64_t slice_ops;     // 0: a slice is a yield interval (else JANUS_E_UNSUPPORTED)
-  uint32_t stack_max;     // the size to which stacks grow, rounded up to 8 KiB * 2^n, at most 8 MiB; default 256 KiB
-  uint8_t reserved[132];  // zero
+  uint64_t slice_ops;        // 0: a slice is a yield interval (else JANUS_E_UNSUPPORTED)
+  uint32_t stack_max;        // the size to which stacks grow, rounded up to 8 KiB * 2^n, at most 8 MiB; default 256 KiB
+  uint32_t report_failures;  // 1: each task that returns a negative value, or uses up its budget, is reported
+  janus_report_fn report;    // NULL: reports go to stderr
+  void* report_context;
+  uint8_t reserved[112];  // zero
 } janus_rt_config;
 
 // A program that janus-cc links may define this: its non-zero fields win over the environment.

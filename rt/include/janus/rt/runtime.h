@@ -56,9 +56,32 @@ typedef struct janus_stats {
   uint64_t fair_turns;        // dispatches that took the task that had waited longest, so that none starved
   uint64_t stack_max;         // in force: the size that a stack may grow to; stack_size if sizes are fixed
   uint64_t stack_steps;       // by which stacks have grown
-  uint64_t stacks_peak;  // the most that were in use at once, or in workers' caches; a sum over the sizes of stacks
-  uint64_t steals_poor;  // steals that took longer than a quarter of what they brought
+  uint64_t stacks_peak;      // the most that were in use at once, or in workers' caches; a sum over the sizes of stacks
+  uint64_t steals_poor;      // steals that took longer than a quarter of what they brought
+  uint64_t tasks_running;    // on a worker now; a parent that runs a child on its own stack waits
+  uint64_t tasks_queued;     // not started, or ready to go on, in any queue
+  uint64_t tasks_waiting;    // the other live tasks, also those that wait unstarted for max_running
+  uint64_t tasks_exhausted;  // of these: for a recharge
+  uint64_t queued_shared;    // of the queued ones: in the shared queue
 } janus_stats;
+
+// A worker's part of these, and what is queued there. Later versions may add fields at the end.
+typedef struct janus_worker_stats {
+  uint64_t size;            // in: sizeof; no more than that is written
+  uint64_t running_task;    // the number of the task that it runs; 0: none
+  uint64_t queued_ready;    // tasks in its deque
+  uint64_t queued_yielded;  // tasks that have yielded
+  uint64_t queued_caged;    // tasks below budgets that wait for their group's turn
+  uint64_t tasks_spawned;
+  uint64_t tasks_ended;
+  uint64_t switches;
+  uint64_t yields;
+  uint64_t steals;  // from other workers
+  uint64_t steals_failed;
+  uint64_t parks;
+  uint64_t wakes;
+  uint64_t ops_used;
+} janus_worker_stats;
 
 // As janus_rt_init, with a result. `config` NULL: defaults. A field of 0 is set by the environment (JANUS_*), in which
 // an invalid value gives JANUS_E_INVALID and a line on stderr. JANUS_E_STATE if there is a runtime, and in a task
@@ -79,6 +102,9 @@ void janus_rt_destroy(janus_rt* rt);
 long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg);
 // Fills *out up to out->size [any].
 void janus_rt_stats(janus_rt* rt, janus_stats* out);
+// Fills *out up to out->size with the statistics of one worker, from 0 to janus_stats.workers - 1; JANUS_E_INVALID: there
+// is none of that number [any].
+int janus_rt_worker_stats(janus_rt* rt, uint32_t worker, janus_worker_stats* out);
 // Stops a runtime: 0 once no other task of it runs user code, until resumed; else JANUS_E_TIMEOUT. Not in this release:
 // JANUS_E_UNSUPPORTED [any].
 int janus_safepoint_stop(janus_rt* rt, int64_t timeout_ns);

@@ -29,6 +29,13 @@ int janus_task_join_until(janus_task task, int64_t* result, uint64_t deadline_ns
 // Gets the task's result without waiting: 0 and the result. JANUS_PENDING while the task lives: then *result has the
 // kind JANUS_KIND_PENDING and the task's id. Tasks that may join it may call this [any].
 int janus_task_result(janus_task task, janus_result* result);
+// Watches a task: when it ends, its result is sent into `channel`, whose elements are of the type janus_result; if it has
+// ended already, at once. Tasks that may join it may call this, any number of times. The task's end does not wait for
+// the channel: a message that finds it full, closed or gone is lost, so it should have a place for each watch. The watch
+// holds no reference to the channel. Costs a channel_op, and some 100 bytes of memory until the task ends. JANUS_E_INVALID:
+// elements of another size; JANUS_E_STATE: a channel of another runtime; JANUS_E_WOULD_BLOCK, JANUS_E_CLOSED: the task
+// has ended, and the channel is full or closed [task].
+int janus_task_watch(janus_task task, janus_channel* channel);
 // Gives up the handle: the task's record is freed as soon as the task has ended [any].
 int janus_task_release(janus_task task);
 // Tells the task, and all tasks below it, to end [any].
@@ -37,6 +44,10 @@ int janus_task_cancel(janus_task task);
 int janus_task_state(janus_task task);
 // The calling task; {0} outside tasks.
 janus_task janus_task_self(void);
+// The task with that number, if it lives, and the caller may spawn into the nursery that it is in, or is that task. {0}
+// and JANUS_E_STALE otherwise, and for a task of which there is no handle and that has not called janus_task_id. Looks at
+// the records of all tasks, for 1 op each 32; so keep handles where you can [task].
+janus_task janus_task_find(uint64_t id);
 // The calling task's number, unique in its runtime; the first task's, such as main's, is 1; 0 outside tasks.
 uint64_t janus_task_id(void);
 // 1 once the calling task was told to end, else 0. Once 1 it stays 1, but for janus_shield, in which it is 0.
