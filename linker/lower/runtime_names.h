@@ -9,7 +9,7 @@
 
 namespace janus::lower {
 
-constexpr std::array<std::string_view, 141> kRuntimeNames = {
+constexpr std::array<std::string_view, 142> kRuntimeNames = {
     "janus_alloc",
     "janus_alloc_aligned",
     "janus_barrier_init",
@@ -108,6 +108,7 @@ constexpr std::array<std::string_view, 141> kRuntimeNames = {
     "janus_rwlock_write_unlock",
     "janus_safepoint_resume",
     "janus_safepoint_stop",
+    "janus_safepoint_walk",
     "janus_scheduler_create",
     "janus_scheduler_shutdown",
     "janus_scheduler_spawn",

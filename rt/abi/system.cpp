@@ -165,7 +165,9 @@ int64_t janus_syscall(long nr, ...) {
   if (answer != 0) return answer;
   current_worker().counters.syscalls.add();
   me.task->yielded_free = false;
-  const std::int64_t result = platform::syscall(nr, arguments);
+  // The call may take long; meanwhile the worker counts as stopped.
+  const std::int64_t result = call_announced(current_worker().scheduler->safepoints(), current_worker(),
+                                             [&]() noexcept { return std::int64_t{platform::syscall(nr, arguments)}; });
   // A request to end may have interrupted the call. Handles it here, so that a main that checks for the reason sees its
   // cancel, even if another worker has noticed the request, too.
   constexpr std::int64_t kInterrupted = -4;
