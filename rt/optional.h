@@ -46,6 +46,14 @@
 //   janus::IdleWorkers::fire_due              the same
 //   janus::IdleWorkers::see_to_cover_all      the same
 //   janus::IdleWorkers::sleep_until_timer     the same
+// PART   rt/sched/safepoint.cpp               -                      janus::Safepoints::begin
+//   janus::Safepoints::stand                  nobody stops the world (Safepoints::is_to_stop)
+//   janus::Safepoints::tell                   the same
+// PART   rt/task/run/stop_world.cpp           -                      janus::stop_world
+//   janus::lose_world                         no task has stopped the world (RunDetails::kHoldsWorld)
+//   janus::stand_with_world                   nobody stops the world
+//   janus::refuse_stops                       the same
+//   janus::end_stops                          the same
 // PART   rt/task/wait/deadline.cpp            -                      janus::Deadline::Deadline
 //   janus::Deadline::end                      no task has a deadline (TaskMarks::kHasContext)
 //   janus::Deadline::fire                     the same

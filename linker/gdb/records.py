@@ -250,7 +250,7 @@ class Runtime:
             return 'waits for a static or a descriptor'
         if task.state == at['waits_for.time']:
             return 'sleeps'
-        if task.state in (at['waits_for.sync'], at['waits_for.relock']):
+        if task.state in (at['waits_for.sync'], at['waits_for.relock'], at['waits_for.safepoint']):
             holds = f', which {self.label(task.joins)} holds' if task.joins is not None else ''
             return f'waits for a lock or a condition{holds}'
         return 'is ready'

@@ -110,6 +110,7 @@ constexpr auto kRuntimeNames = std::to_array<std::string_view>({
     "janus_rwlock_write_unlock",
     "janus_safepoint_resume",
     "janus_safepoint_stop",
+    "janus_safepoint_walk",
     "janus_scheduler_create",
     "janus_scheduler_shutdown",
     "janus_scheduler_spawn",

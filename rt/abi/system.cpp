@@ -89,10 +89,15 @@ std::int64_t call_kernel(Worker& worker, long nr, const long (&arguments)[6]) no
   auto& watch = worker.watch;
   watch.has_interrupted.store(false, std::memory_order_relaxed);
   watch.is_in_call.store(true, std::memory_order_relaxed);
-  std::int64_t result = platform::syscall(nr, arguments);
+  // It may take long; meanwhile the worker counts as stopped.
+  const auto ask = [&]() noexcept {
+    return call_announced(worker.scheduler->safepoints(), worker,
+                          [&]() noexcept { return std::int64_t{platform::syscall(nr, arguments)}; });
+  };
+  std::int64_t result = ask();
   if (watch.has_interrupted.load(std::memory_order_relaxed)) [[unlikely]] {
     const bool is_to_end = worker.runtime->terminate_signal.load(std::memory_order_relaxed) != 0;
-    if (result == kInterrupted && !is_to_end) result = platform::syscall(nr, arguments);
+    if (result == kInterrupted && !is_to_end) result = ask();
     watch.is_in_call.store(false, std::memory_order_relaxed);
     if (const TurnWatch* const watching = worker.scheduler->dispatcher().turn_meter().watch()) watching->begin(worker);
   }

@@ -4,6 +4,7 @@
 #include "rt/abi/entry/result_convert.h"
 #include "rt/abi/entry/runtime_of_handle.h"
 #include "rt/abi/local_calls.h"
+#include "rt/abi/task_states.h"
 #include "rt/base/order_hooks.h"
 #include "rt/task/account/locals.h"
 #include "rt/task/account/name.h"
@@ -29,11 +30,6 @@ constexpr std::size_t kReasonBytes = 256;  // for the reported part of a panic's
 // Whether `function` may be called as a destructor, or is nullptr.
 bool may_destroy(void (*function)(void*)) noexcept {
   return function == nullptr || function == janus_free || may_be_called(function);
-}
-
-int view_of(TaskState state) noexcept {
-  if (state == waits_for(WaitReason::kBudget)) return JANUS_TASK_BUDGET_EXHAUSTED;
-  return is_waiting(state) || state == TaskState::kNesting ? JANUS_TASK_BLOCKED : static_cast<int>(state);
 }
 
 }  // namespace

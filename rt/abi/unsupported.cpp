@@ -18,13 +18,5 @@ extern "C" {
 int64_t janus_blocking(janus_task_fn, void*) {
   return unsupported_in_task();
 }
-int janus_safepoint_stop(janus_rt*, int64_t) {
-  (void)enter();
-  return JANUS_E_UNSUPPORTED;
-}
-int janus_safepoint_resume(janus_rt*) {
-  (void)enter();
-  return JANUS_E_UNSUPPORTED;
-}
 
 }  // extern "C"

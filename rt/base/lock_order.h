@@ -18,6 +18,7 @@ enum class LockRank : std::uint8_t {
   kNursery,       // Nursery::lock: members that a cancel has to find, records, the outcome
   kChannel,       // Channel::lock, which is a BiasedLock
   kSelection,     // Selection: which case a select takes; two of them in the order of their addresses
+  kStops,         // WorldStops::lock: who has stopped the world, or waits for that
   kTimers,        // WorkerTimers::lock: the timers of one worker
   kLocalKeys,     // locals.cpp
   kCaps,          // CapTable::lock: what each task has derived, and the root token

@@ -114,6 +114,12 @@ class Deque {
     const std::int64_t size = bottom_.load(std::memory_order_acquire) - top_.load(std::memory_order_acquire);
     return size > 0 ? size : 0;
   }
+  // While the owner and all thieves stand: each entry, the oldest first.
+  template <typename Use>
+  void for_each(Use use) const noexcept {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    for (std::int64_t at = top_.load(std::memory_order_relaxed); at < bottom; ++at) use(read(at).runnable());
+  }
   // Any thread. The index of the oldest entry; changes with each entry that is taken at the top.
   std::int64_t top() const noexcept { return top_.load(std::memory_order_relaxed); }
 

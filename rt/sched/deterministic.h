@@ -71,6 +71,11 @@ class DeterministicScheduler {
   // Queues a runnable from another thread. It reaches the workers only when none of them can step, so that it arrives
   // at a moment that the seed decides.
   void submit(Runnable* runnable) noexcept;
+  // Each of these, under the lock of their queue.
+  template <typename Use>
+  void for_each_submitted(Use use) noexcept {
+    inbox_.for_each(use);
+  }
   // Any thread, any signal handler. Makes an idle host thread look for new work.
   void nudge() noexcept;
 

@@ -79,6 +79,18 @@ class Dispatcher {
   // Prefetches what the yield queue will return soon.
   static void fetch_yielded_ahead(const Worker& worker) noexcept;
 
+  // While all workers stand: each runnable that is queued at one of them, or for all.
+  template <typename Use>
+  void for_each_queued(const WorkerList& workers, Use use) noexcept {
+    for (Worker& worker : workers) {
+      worker.ready.for_each(use);
+      worker.yielded.for_each(use);
+      groups_.for_each_queued(worker.id, use);
+      if (worker.handoff != nullptr) use(worker.handoff);
+    }
+    injector_.for_each(use);
+  }
+
   Injector& injector() noexcept { return injector_; }
   const Injector& injector() const noexcept { return injector_; }
   TurnMeter& turn_meter() noexcept { return turn_meter_; }

@@ -73,7 +73,9 @@ void IdleWorkers::queue_fired(Worker& worker, void* const* ready, unsigned count
   }
 }
 
+// While the world is to stop no timer fires: each worker stands before it goes on, and looks then.
 void IdleWorkers::fire_due(Worker& worker, Timers::Whose whose) noexcept {
+  if (safepoints_.is_to_stop()) return;
   const std::uint64_t now_ns = deterministic_->now_ns();
   timers_.for_each_due(worker, whose, now_ns, [&](WorkerTimers& each) noexcept { fire(worker, each, now_ns); });
 }

@@ -60,6 +60,19 @@ class GroupTable {
   // Precondition: the group has been added.
   [[nodiscard]] Group& of(unsigned worker, std::uint32_t group) noexcept;
 
+  // While all workers stand: each runnable that is queued at that worker.
+  template <typename Use>
+  void for_each_queued(unsigned worker, Use use) noexcept {
+    for (unsigned number = 0; number < kSegments; ++number) {
+      Group* const segment = segments_[number].load(std::memory_order_acquire);  // pairs with add()
+      const std::size_t capacity = std::size_t{1} << (kFirstBits + number);
+      for (std::size_t i = 0; segment != nullptr && i < capacity; ++i) {
+        for (Runnable* at = segment[worker * capacity + i].own_runnables.first_runnable; at != nullptr; at = at->next)
+          use(at);
+      }
+    }
+  }
+
  private:
   // Segment s holds 2^(kFirstBits + s) groups of each worker; segments are added, so groups never move.
   static constexpr unsigned kFirstBits = 6, kSegments = 32 - kFirstBits;

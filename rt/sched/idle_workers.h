@@ -4,6 +4,7 @@
 //   searching, sleeping   rt/sched/parking.cpp, rt/sched/thieves.h
 //   being woken           rt/sched/waking.cpp
 //   timers that are due   rt/sched/firing.cpp
+//   stopped with the world  rt/sched/safepoint.h
 #pragma once
 
 #include <atomic>
@@ -14,6 +15,7 @@
 #include "rt/sched/dispatcher.h"
 #include "rt/sched/event_sources.h"
 #include "rt/sched/idle.h"
+#include "rt/sched/safepoint.h"
 #include "rt/sched/timers.h"
 
 namespace janus {
@@ -61,6 +63,7 @@ class IdleWorkers {
   StackReclaim& stack_reclaim() noexcept { return stack_reclaim_; }
   Timers& timers() noexcept { return timers_; }
   CpuPins& pins() noexcept { return pins_; }
+  Safepoints& safepoints() noexcept { return safepoints_; }
 
  private:
   bool is_stopping() const noexcept { return is_stopping_.load(std::memory_order_acquire); }
@@ -94,6 +97,7 @@ class IdleWorkers {
   StackReclaim stack_reclaim_;
   Timers timers_;
   std::atomic<bool> is_stopping_;  // once true, true until the workers have ended
+  Safepoints safepoints_;
 };
 
 }  // namespace janus

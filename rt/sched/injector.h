@@ -35,6 +35,13 @@ class Injector {
     return first;
   }
 
+  // Any thread. Each runnable, the oldest first; under the lock.
+  template <typename Use>
+  void for_each(Use use) noexcept {
+    LockGuard guard(lock_);
+    for (Runnable* at = head_; at != nullptr; at = at->next) use(at);
+  }
+
   // Any thread, a hint.
   bool is_empty() const noexcept { return size() == 0; }
   std::uint64_t size() const noexcept { return count_.load(std::memory_order_acquire); }

@@ -105,7 +105,10 @@ void IdleWorkers::poll_sources(Worker& worker, Timers::Whose whose) noexcept {
 
 bool IdleWorkers::park(Worker& worker, std::uint64_t until_ns) noexcept {
   worker.asked.at_ns = WorkerFairness::kLongAgo;
-  return deterministic_->is_on() ? deterministic_->park(until_ns) : worker.parker.park(until_ns);
+  safepoints_.announce(worker);
+  const bool has_token = deterministic_->is_on() ? deterministic_->park(until_ns) : worker.parker.park(until_ns);
+  safepoints_.come_back(worker);
+  return has_token;
 }
 
 }  // namespace janus

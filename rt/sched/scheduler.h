@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include <arch/opaque.h>
 #include "rt/sched/deterministic.h"
 #include "rt/sched/dispatcher.h"
 #include "rt/sched/idle_workers.h"
@@ -134,8 +135,28 @@ class Scheduler {
     worker.scheduler->push_back(worker, entry);
     return nullptr;
   }
-  // In deterministic mode another worker may step here. Precondition: no lock is held.
-  void sched_point() noexcept { deterministic_.sched_point(); }
+  // In deterministic mode another worker may step here. While the world is to stop, the worker stands here, unless it is
+  // the requester's. Precondition: no lock is held, and no runnable is in hand that has not started.
+  void sched_point() noexcept {
+    if (!arch::cmp_relaxed(points_, 0)) [[unlikely]]
+      at_point();
+  }
+  Safepoints& safepoints() noexcept { return idle_workers_.safepoints(); }
+  // Makes the world stop (Safepoints::begin). Called by one requester at a time.
+  void begin_stop(Worker* mine) noexcept {
+    safepoints().init({workers_, &deterministic_, &points_, kStops});
+    safepoints().begin(mine);
+  }
+  // While the world is stopped: each runnable that is queued.
+  template <typename Use>
+  void for_each_queued(Use use) noexcept {
+    dispatcher_.for_each_queued(workers_, use);
+    deterministic_.for_each_submitted(use);
+  }
+  // By a worker whose task has stopped the world: until release(), calls of the task take the general path, which lets
+  // nobody else run.
+  void hold(Worker& worker) noexcept;
+  void release(Worker& worker) noexcept;
   // Orders the caller's earlier stores before its later loads with respect to a thread that executes a
   // platform::heavy_fence().
   void light_fence() const noexcept { idle_workers_.set().light_fence(); }
@@ -209,6 +230,7 @@ class Scheduler {
   void destroy_workers() noexcept;
 
   Runnable* next(Worker& worker) noexcept;
+  void at_point() noexcept;
 
   bool yield_to_next(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
   template <Path kPath>
@@ -227,9 +249,15 @@ class Scheduler {
   WorkerList workers_;
   bool is_always_slow_;
   bool has_caller_;
-  std::atomic<std::uint32_t> threads_;  // threads that have not ended; join() waits for 0
+  static constexpr std::uint8_t kSteps = 1, kStops = 2;
+  std::atomic<std::uint8_t> points_{0};  // what sched_point() has to do; any thread changes kStops
+  std::atomic<std::uint32_t> threads_;   // threads that have not ended; join() waits for 0
   Thieves thieves_;
   IdleWorkers idle_workers_;
+  struct {
+    std::byte *stack_limit, *end_of_stack;
+    bool is_always_slow;
+  } before_hold_;  // of the worker that holds the world
 };
 
 }  // namespace janus

@@ -60,6 +60,12 @@ void Scheduler::restore_stack(Worker& worker, Stack* stack) noexcept {
   worker.stack_limit = worker.scheduler->stack_limit_of(stack);
 }
 
+[[gnu::noinline, gnu::cold]] void Scheduler::at_point() noexcept {
+  // Who has stopped the world needs no other worker to step.
+  if (safepoints().is_to_stop()) return safepoints().stand(current_worker());
+  deterministic_.sched_point();
+}
+
 Runnable* Scheduler::next(Worker& worker) noexcept {
   sched_point();
   Runnable* const own = dispatcher_.next<Path::kGeneral>(worker);
@@ -120,6 +126,8 @@ template bool Scheduler::yield<Path::kFast>(Worker& worker, Runnable* yielding, 
 
 // The general path of yield().
 [[gnu::noinline]] bool Scheduler::yield_to_next(Worker& worker, Runnable* yielding, Suspension& self) noexcept {
+  if (!arch::cmp_relaxed(points_, 0) && safepoints().is_to_stop()) [[unlikely]]
+    return false;  // the task has stopped the world, or stands at its next check
   Runnable* const to = worker.has_other_groups() ? dispatcher_.next_among_groups(worker, yielding)
                                                  : dispatcher_.next<Path::kGeneral>(worker);
   if (to != nullptr) return go_on_with<Path::kGeneral>(worker, self, to, {publish_yielded, yielding, nullptr});

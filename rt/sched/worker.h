@@ -23,6 +23,7 @@
 #include "rt/sched/runnable.h"
 #include "rt/sched/standstill.h"
 #include "rt/sched/steal_backoff.h"
+#include "rt/sched/world.h"
 #include "rt/sched/yield_queue.h"
 
 namespace janus {
@@ -222,6 +223,8 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
   struct {
     std::uint64_t task_id, ops;
   } at_request;
+
+  World::Standing standing;  // written by the owner, read by who stops the world
 
   // rt/sched/cpu_pins.h
   int thread;                   // its thread id, written as it starts

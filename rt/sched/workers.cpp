@@ -47,6 +47,7 @@ bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool w
       options.deterministic, options.seed);
   auto* const timers = reinterpret_cast<WorkerTimers*>(workers_.end());
   dispatcher_.init(options.workers, options.fair_ops, options.deterministic, thieves_, idle_workers_.timers());
+  points_.store(options.deterministic ? kSteps : 0, std::memory_order_relaxed);
   thieves_.init(workers_, options.victim, dispatcher_, idle_workers_, deterministic_);
   idle_workers_.init(workers_, timers, dispatcher_, thieves_, deterministic_, options.deterministic ? nullptr : stacks_,
                      options.deterministic || options.pin_to == nullptr ? workers_.count : options.pin_to->allowed);
@@ -175,6 +176,21 @@ void Scheduler::worker_main(Worker& worker) noexcept {
   if (const TurnWatch* const watching = dispatcher_.turn_meter().watch()) watching->end(worker);
   if (!is_deterministic()) fiber_hooks::destroy(thread);
   worker.is_gone.store(true, std::memory_order_release);
+}
+
+// If the stack has grown meanwhile, the limit is above every stack pointer until children are to run on it: as tell_limit()
+// sets it for a long stack (rt/task/stacks/stack_growth.cpp).
+void Scheduler::release(Worker& worker) noexcept {
+  is_always_slow_ = before_hold_.is_always_slow;
+  const bool has_grown = worker.stack->limit != before_hold_.end_of_stack;
+  const bool is_slow = before_hold_.stack_limit == kAlwaysSlow;
+  worker.stack_limit = has_grown && !is_slow ? kAlwaysSlow - 1 : before_hold_.stack_limit;
+}
+
+void Scheduler::hold(Worker& worker) noexcept {
+  before_hold_ = {worker.stack_limit, worker.stack->limit, is_always_slow_};
+  is_always_slow_ = true;
+  worker.stack_limit = kAlwaysSlow;
 }
 
 void Scheduler::join() noexcept {

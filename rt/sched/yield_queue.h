@@ -89,6 +89,16 @@ class YieldQueue {
     return size > 0 ? size : 0;
   }
 
+  // While the owner and all thieves stand: each runnable, the oldest first.
+  template <typename Use>
+  void for_each(Use use) const noexcept {
+    const std::int64_t limit = limit_.load(std::memory_order_relaxed), tail = tail_.load(std::memory_order_relaxed);
+    for (std::int64_t i = head_.load(std::memory_order_relaxed); i < tail; ++i) {
+      if (i == limit) i = gap_end_.load(std::memory_order_relaxed);
+      if (i < tail) use(at(i));
+    }
+  }
+
  private:
   static constexpr std::int64_t kNoLimit = INT64_MAX;
 

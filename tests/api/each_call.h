@@ -286,7 +286,15 @@ static int64_t safepoint_resume(void) {
   return janus_safepoint_resume(0);
 }
 static int64_t safepoint_stop(void) {
-  return janus_safepoint_stop(0, 0);
+  const int answer = janus_safepoint_stop(0, -1);
+  if (answer == 0) janus_safepoint_resume(0);
+  return answer;
+}
+static int visit_none(const janus_task_view* view, void* arg) {
+  return view == arg;
+}
+static int64_t safepoint_walk(void) {
+  return janus_safepoint_walk(0, visit_none, 0);
 }
 static int64_t scheduler_create(void) {
   const janus_rt_config config = {0};
@@ -853,6 +861,7 @@ static const call calls[] = {
     {"janus_rt_try_init", rt_try_init},
     {"janus_safepoint_resume", safepoint_resume},
     {"janus_safepoint_stop", safepoint_stop},
+    {"janus_safepoint_walk", safepoint_walk},
     {"janus_scheduler_create", scheduler_create},
     {"janus_scheduler_shutdown", scheduler_shutdown},
     {"janus_scheduler_spawn", scheduler_spawn},

@@ -30,6 +30,7 @@ WAIT = "rt/task/wait/wait.h"
 SELECTION = "rt/task/channels/selection.h"
 MUTEX = "rt/task/sync/mutex_word.h"
 SEAT, TIMERS = "rt/sched/timer_seat.h", "rt/sched/worker_timers.h"
+WORLD = "rt/sched/world.h"
 ACCOUNT_H, ACCOUNTS_H, UNSERVED = "rt/budget/account.h", "rt/budget/accounts.h", "rt/budget/account_unserved.cpp"
 ACCOUNTS = [ACCOUNT, CACHE, "rt/budget/pool_charge.cpp", "rt/budget/accounts.cpp",
             *(f"rt/budget/account_{part}.cpp" for part in ("unserved", "table", "record", "recharge"))]
@@ -50,6 +51,7 @@ SOURCES = {
     "spinlock": [SPIN],
     "timer_seat": [SPIN],
     "worker_timers": ["rt/sched/timer_wheel.cpp", SPIN],
+    "world": [],
     "yield_queue": [QUEUE, SPIN],
 }
 
@@ -208,6 +210,13 @@ MISTAKES = [
             by="who_sleeps_until_a_timer_gets_work"),
     mistake("timer_seat", "all sleep as if somebody were awake", (SEAT, "is_anybody_awake && nearest <", "nearest <"), by="all_sleep"),
     mistake("timer_seat", "who is awake is relied upon for ever", (SEAT, "nearest + (is_late ? kHeldNs : 0)", "is_late ? platform::kForever : nearest")),
+
+    mistake("world", "no fence of who announces", (WORLD, "mine.store(kSafe, std::memory_order_seq_cst);", "mine.store(kSafe, std::memory_order_release);")),
+    mistake("world", "no fence of who comes back", (WORLD, "mine.store(kRuns, std::memory_order_seq_cst);", "mine.store(kRuns, std::memory_order_relaxed);")),
+    mistake("world", "who announces tells nobody", (WORLD, "    platform::wake(arrivals_, 1);\n", "")),
+    mistake("world", "who comes back does not look", (WORLD, "    return !is_to_stop();  // pairs with go_on()", "    return true;")),
+    mistake("world", "who stands does not look again", (WORLD, "while (!come_back(mine));", "while ((mine.store(kRuns, std::memory_order_relaxed), false));")),
+    mistake("world", "those that stand are not woken", (WORLD, "    platform::wake(word_, 1u << 30);\n", "")),
 
     mistake("worker_timers", "a timer is freed while it fires", (TIMERS, "    LockGuard until_it_has_fired(firing);\n", "")),
     mistake("worker_timers", "who takes a timer lets go before it has fired",

@@ -37,6 +37,7 @@ programs = {
     'philosophers.c': ('50', 'in order: 50 meals each, nobody gave way\ngreedily: 50 meals each, some gave way\n'),
     'santa.c': ('20', '20 deliveries, 0 groups too large\n'),
     'buffer.c': ('500', 'the numbers up to 500: 125250 through a buffer, 125250 through a channel\n'),
+    'collector.c': ('20', '160 trees are whole; cells were used again\n'),
     'chameneos.cpp': ('300', '600 creatures in 300 meetings, 0 met themselves\n'),
 }
 

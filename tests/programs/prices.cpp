@@ -247,6 +247,11 @@ const Price prices[] = {
        janus_rt_worker_stats(nullptr, 0, &stats);
      }},
     {"janus_safepoint_stop", [] { janus_safepoint_stop(nullptr, 0); }},
+    {"janus_safepoint_walk",
+     [] {
+       janus_safepoint_walk(
+           nullptr, [](const janus_task_view*, void*) { return 0; }, nullptr);
+     }},
     {"janus_safepoint_resume", [] { janus_safepoint_resume(nullptr); }},
     {"janus_once_begin", [] { janus_once_begin(&once_flags[turn]); }},
     {"janus_once_end", [] { janus_once_end(&once_flags[turn], 1); }},

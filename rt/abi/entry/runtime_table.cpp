@@ -38,7 +38,9 @@ bool destroy_registered(const void* pointer) noexcept {
     if (runtime != pointer || pointer == nullptr) continue;
     if (!place.runtime.compare_exchange_strong(runtime, nullptr, std::memory_order_seq_cst)) return false;
     forget_process_runtime(runtime);
+    refuse_stops_from_outside(*runtime);
     while (place.pins.load(std::memory_order_seq_cst) != 0) arch::pause();  // a few instructions, unless preempted
+    end_stops_from_outside(*runtime);
     if (runtime->options.prints_stats) print_statistics(*runtime);
     destroy_runtime(runtime);
     return true;

@@ -23,7 +23,7 @@ struct DebuggerEntry {
 
 // The last entry has no name.
 struct DebuggerTable {
-  DebuggerEntry entries[100];
+  DebuggerEntry entries[101];
 };
 
 // Friend of the classes whose private fields are in the table.
@@ -94,6 +94,7 @@ struct DebuggerLayout {
         {"waits_for.time", static_cast<unsigned>(waits_for(WaitReason::kTime))},
         {"waits_for.sync", static_cast<unsigned>(waits_for(WaitReason::kSync))},
         {"waits_for.relock", static_cast<unsigned>(waits_for(WaitReason::kRelock))},
+        {"waits_for.safepoint", static_cast<unsigned>(waits_for(WaitReason::kSafepoint))},
 
         // A suspended task's callee-saved registers. The address to resume at is on top of its stack.
         {"suspension.sp", offsetof(Suspension, context) + offsetof(arch::Context, sp)},

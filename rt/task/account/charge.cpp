@@ -9,6 +9,7 @@
 #include "rt/task/wait/authority.h"
 #include "rt/task/wait/block.h"
 #include "rt/task/wait/cancel.h"
+#include "rt/task/wait/held_world.h"
 #include "rt/task/wait/slice.h"
 #include "rt/task/wait/yield.h"
 
@@ -56,8 +57,11 @@ bool is_grace_over(RunFrame& frame) noexcept {
   // Restores slice_ops before it handles the request: a later request sets it to 0 again.
   std::atomic<std::uint32_t>& slice_ops = runtime_of(current_worker()).slice_ops;
   const bool is_requested = slice_ops.load(std::memory_order_acquire) == 0;  // pairs with end_slices()
-  if (is_requested) [[unlikely]]
+  if (is_requested) [[unlikely]] {
     slice_ops.store(runtime_of(current_worker()).options.yield_interval, std::memory_order_seq_cst);
+    // The partner is stop_in_turn(), in which the world is to stop before slices end.
+    if (scheduler.safepoints().is_to_stop()) stand_with_world(current_worker());
+  }
   scheduler.idle_workers().poll_sources(current_worker(), is_requested ? Timers::Whose::kAll : Timers::Whose::kOwn);
   // Pays first for what was spent beyond the slice. A cancelled task does not wait for that: its account keeps the
   // debt.

@@ -27,6 +27,7 @@ inline constexpr std::int64_t kCancel = 8;
 inline constexpr unsigned kFence = 32;
 inline constexpr std::int64_t kMapping = 16;    // a block or stack of more than 1 MiB, and its return to the kernel
 inline constexpr std::int64_t kStatistics = 4;  // and the same for each worker
+inline constexpr std::int64_t kSafepoint = 32;  // all workers stop, and are woken
 inline constexpr std::int64_t kStackStep = 32;  // a page fault, and moving the guard
 inline constexpr std::int64_t kPanic = 64;      // the report of a panic
 inline constexpr std::int64_t kGuess = 64;      // a handle that does not fit its record's present task

@@ -60,6 +60,23 @@ struct StackMarks {
   Mark marks[32];
 };
 
+struct StopRequest;
+
+// Who has stopped the world, and who waits for that (rt/task/run/stop_world.h). Under `lock`, except what says otherwise.
+struct WorldStops {
+  RankedLock<LockRank::kStops> lock;
+  bool is_taken;    // somebody has the turn: `holder`, or if that is nullptr the thread
+  bool is_stopped;  // and it has stopped the world, `depth` times
+  bool is_walked;
+  std::atomic<bool> is_used;    // somebody has asked; without the lock
+  std::atomic<bool> is_closed;  // threads outside are refused, since the runtime ends; without the lock
+  int thread;
+  unsigned depth;
+  Task* holder;
+  StopRequest* first;  // of those that wait, the oldest first
+  void* walk_pages;    // of who walks, without the lock
+};
+
 struct Runtime {
   Scheduler scheduler;
   Heap heap;
@@ -94,12 +111,14 @@ struct Runtime {
   std::atomic<bool> is_fed_from_outside;       // outside threads may wake its tasks (deadlock.cpp); never reset
   std::atomic<std::uint32_t> waits_for_locks;  // tasks that wait for a keyed lock, whichever runtime holds it
   std::atomic<std::uint32_t> waits_for_room;   // tasks that wait for a reader to make room (rt/task/wait/room.h)
-  std::atomic<std::uint32_t> timed_awaits;     // threads outside tasks that await a nursery until a time at most
+  std::atomic<std::uint32_t>
+      timed_awaits;  // threads outside tasks that await a nursery until a time, or stop the world
   const Reporting* reporting;                  // nullptr: reports go to stderr (rt/task/report/reporting.h)
   void (*report)();                            // with `reporting`: the janus_report_fn, or nullptr
   void* report_context;
   bool reports_failures;  // with `reporting`
   StackMarks stack_marks;
+  WorldStops stops;
   std::atomic<CapTable*> caps;         // nullptr until there are tokens (rt/task/nurseries/cap.h)
   Atomic<std::uint64_t> revoke_epoch;  // grows with each revoke (CapLife)
 };

@@ -61,13 +61,14 @@ enum class WaitReason : std::uint8_t {
   kSelect,          // several channels
   kToken,           // janus_park
   kBudget,
-  kTask,      // its end
-  kChildren,  // their end
-  kLock,      // a keyed lock
-  kRoom,      // in a descriptor
-  kTime,      // nothing else
-  kSync,      // a lock or condition of janus/sync.h
-  kRelock,    // a mutex that a wait for a condition has released, and needs to return
+  kTask,       // its end
+  kChildren,   // their end
+  kLock,       // a keyed lock
+  kRoom,       // in a descriptor
+  kTime,       // nothing else
+  kSync,       // a lock or condition of janus/sync.h
+  kRelock,     // a mutex that a wait for a condition has released, and needs to return
+  kSafepoint,  // its turn to stop the world
 };
 
 constexpr TaskState waits_for(WaitReason reason) noexcept {
@@ -123,8 +124,8 @@ struct TaskMarks {
   static constexpr std::uint8_t kHasError = 16;    // janus_last_error, or errno
   static constexpr std::uint8_t kHoldsLocks = 32;  // it may have to release some at its end, or tell those who wait
   static constexpr std::uint8_t kHasGrown = 64;    // it has grown its stack, and shrinks it at its end
-  // It has a deadline, is in a shield, carries a token or has derived some, or has inherited values; unlike the others, only
-  // as long as that.
+  // It has a deadline, is in a shield, carries a token or has derived some, has inherited values, or has stopped the world;
+  // unlike the others, only as long as that.
   static constexpr std::uint8_t kHasContext = 128;
 };
 
@@ -225,7 +226,7 @@ struct RunDetails : ListLink<MigratedTasks> {
   Stack* abandoned = nullptr;           // its own stack, if it ends by force on a spare one
   LockWaiter* held_locks = nullptr;     // with kHoldsLocks
   LocksBefore* locks_before = nullptr;  // of the innermost half that began with kHoldsLocks (rt/task/run/fork.cpp)
-  static constexpr std::uint8_t kInShield = 1, kHasCaps = 2, kInherits = 4;
+  static constexpr std::uint8_t kInShield = 1, kHasCaps = 2, kHoldsWorld = 4, kLostWorld = 8, kInherits = 16;
   const DeadlineActions* deadline = nullptr;  // with kHasContext; nullptr: none
   InheritedValues* inherited = nullptr;       // with kInherits (rt/task/account/inherited.h)
   // With kHasCaps (rt/task/nurseries/cap.h):
@@ -248,7 +249,7 @@ struct RunDetails : ListLink<MigratedTasks> {
   std::uint16_t waits = 0;        // counts what `task->awaits` was, so that no two waits are alike
   bool was_told = false;          // the cancel of task->nursery has told it; under that nursery's lock
   bool has_passed_cancel_on = false;  // with kSawCancel: no shield above it puts its cancel aside (any more)
-  std::uint8_t context = 0;           // with kHasContext, beside a deadline: kInShield, kHasCaps, kInherits
+  std::uint8_t context = 0;           // with kHasContext, beside a deadline: kInShield ... kInherits
   bool is_half_shielded = false;      // with kHasContext: the innermost half that runs began so (rt/task/run/fork.cpp)
   Outcome outcome = Outcome::kPending;  // once kWasForced
   Cause cause = Cause::kNone;           // once kWasForced

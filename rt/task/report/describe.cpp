@@ -120,6 +120,7 @@ const char* what_for(TaskState state) noexcept {
       return "sleeps";
     case WaitReason::kSync:
     case WaitReason::kRelock:
+    case WaitReason::kSafepoint:
       return "waits for a lock or a condition";
   }
   return nullptr;

@@ -46,9 +46,14 @@ struct AwaitedChildren : AwaitedUnlocked {
   }
 };
 
-// Not for a task with a deadline: it could go on only once the child that runs on its stack has ended.
-void run_own_children(Task& self, Nursery& nursery) noexcept {
-  if (!has_deadline(self)) run_children<Path::kGeneral>(self, nursery);
+// Not for a task with a deadline: it could go on only once the child that runs on its stack has ended; nor for one that has
+// stopped the world.
+[[gnu::noinline]] void run_own_children(Task& self, Nursery& nursery) noexcept {
+  if (self.is_marked(TaskMarks::kHasContext)) {
+    const RunDetails& details = self.frame->details;
+    if (details.deadline != nullptr || (details.context & RunDetails::kHoldsWorld) != 0) return;
+  }
+  run_children<Path::kGeneral>(self, nursery);
 }
 
 [[gnu::noinline, gnu::cold]] bool wait_for_children(Task& self, Nursery& nursery) noexcept {

@@ -29,7 +29,8 @@ std::uint64_t id_of(const Runnable* runnable) noexcept {
 }
 
 // Ends waits for recharges that no task can make; if there are none, handles a deadlock. Does nothing while a task
-// waits for room in a descriptor: a reader may let it go on at any time; or while a thread outside awaits until a time.
+// waits for room in a descriptor: a reader may let it go on at any time; or while a thread outside awaits until a time, or
+// stops the world.
 void on_all_idle(Worker& worker, IdleSet::Snapshot entered) noexcept {
   Runtime& runtime = runtime_of(worker);
   if (runtime.waits_for_room.load(std::memory_order_acquire) != 0) return;

@@ -23,6 +23,7 @@
 #include "rt/task/sync/sync_queue.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/children.h"
+#include "rt/task/wait/held_world.h"
 #include "rt/task/wait/records.h"
 #include "rt/task/wait/slice.h"
 
@@ -242,8 +243,11 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
 
 // What the task has beside locks and nurseries. Others may run meanwhile.
 [[gnu::noinline, gnu::cold]] void give_back(Task& task) noexcept {
-  if (has_inherited(task)) end_inherited(task);
-  if (end_caps != nullptr && task.is_marked(TaskMarks::kHasContext)) end_caps(task);
+  if (task.is_marked(TaskMarks::kHasContext)) {
+    if ((task.frame->details.context & RunDetails::kHoldsWorld) != 0) lose_world(task, WorldLoss::kEnds);
+    if (has_inherited(task)) end_inherited(task);
+    if (end_caps != nullptr && task.is_marked(TaskMarks::kHasContext)) end_caps(task);
+  }
   if (task.is_marked(TaskMarks::kHasGrown)) give_back_growth(current_worker(), task);
 }
 

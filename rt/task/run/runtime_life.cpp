@@ -19,6 +19,7 @@
 #include "rt/task/run/abort_task.h"
 #include "rt/task/run/await.h"
 #include "rt/task/run/run.h"
+#include "rt/task/run/stop_world.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/children.h"
 
@@ -207,6 +208,15 @@ OrError<Runtime*> create_runtime(const RuntimeOptions& options) noexcept {
   }
   runtime.started_ns = runtime.scheduler.now_ns();
   return &runtime;
+}
+
+void end_stops_from_outside(Runtime& runtime) noexcept {
+  if (runtime.stops.is_used.load(std::memory_order_relaxed)) end_stops(runtime);
+}
+
+void refuse_stops_from_outside(Runtime& runtime) noexcept {
+  runtime.stops.is_closed.store(true, std::memory_order_seq_cst);
+  if (runtime.stops.is_used.load(std::memory_order_seq_cst)) refuse_stops(runtime);
 }
 
 void destroy_runtime(Runtime* runtime) noexcept {

@@ -14,6 +14,10 @@ OrError<Runtime*> create_runtime(const RuntimeOptions& options) noexcept;
 // Called from outside the runtime's workers. Cancels and awaits all tasks, however long that takes, since they may use
 // memory of the caller; after the grace it reports that it still waits.
 void destroy_runtime(Runtime* runtime) noexcept;
+// Called before that, while threads may still use it: they cannot stop its world any more, and do not wait for that.
+void refuse_stops_from_outside(Runtime& runtime) noexcept;
+// And once none of them uses it any more: what one of them has left stopped goes on.
+void end_stops_from_outside(Runtime& runtime) noexcept;
 
 // Runs fn(arg) as a root task and waits for it. Called by a thread that is not a worker of the runtime.
 std::int64_t run_root(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class) noexcept;

@@ -8,6 +8,7 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/cancelled.h"
 #include "rt/task/wait/children.h"
+#include "rt/task/wait/held_world.h"
 #include "rt/task/wait/room_bell.h"
 #include "rt/task/wait/slice.h"
 #include "rt/task/wait/wake.h"
@@ -98,8 +99,10 @@ using Action = void (*)(Worker& worker, void* task, void* stop);
 }
 
 [[gnu::noinline, gnu::cold]] WaitEnd block_in_call(Task& task, Stop& as) noexcept {
-  const DeadlineActions* const deadline = task.frame->details.deadline;
-  if (deadline == nullptr) return block_as(task, as, publish_stop);  // it is in a shield
+  const RunDetails& details = task.frame->details;
+  if ((details.context & RunDetails::kHoldsWorld) != 0) lose_world(task, WorldLoss::kWaits);
+  const DeadlineActions* const deadline = details.deadline;
+  if (deadline == nullptr || !is_ended_by_deadline(as.reason)) return block_as(task, as, publish_stop);
   return deadline->has_passed(task) ? WaitEnd::kTimedOut : block_as(task, as, deadline->publish_stop);
 }
 
@@ -107,7 +110,7 @@ using Action = void (*)(Worker& worker, void* task, void* stop);
 
 WaitEnd block(Task& task, WaitReason reason, Publish publish, void* what) noexcept {
   Stop as{reason, publish, what, false};
-  if (task.is_marked(TaskMarks::kHasContext) && is_ended_by_deadline(reason)) [[unlikely]]
+  if (task.is_marked(TaskMarks::kHasContext)) [[unlikely]]
     return block_in_call(task, as);
   return block_as(task, as, publish_stop);
 }

@@ -26,6 +26,7 @@ template void give_way<Path::kFast>(Worker& worker, Task& task) noexcept;
 [[gnu::noinline, gnu::cold]] void let_others_run(Task& task) noexcept {
   Worker& worker = current_worker();
   Scheduler& scheduler = *worker.scheduler;
+  if (scheduler.safepoints().is_to_stop()) return scheduler.sched_point();
   scheduler.idle_workers().poll_sources(worker, Timers::Whose::kOwn);
   if (!scheduler.dispatcher().has_ready(worker) && !scheduler.is_deterministic()) return;
   TurnMeter::end_early(worker);  // long operations may take much time for few ops

@@ -587,6 +587,16 @@ typedef struct step {
   const char* calls;  // the exported functions that the step covers
 } step;
 
+static int visit_none(const janus_task_view* view, void* arg) {
+  return view == arg;
+}
+static void step_safepoint(belongings* mine) {
+  (void)mine;
+  if (janus_safepoint_stop(NULL, 20000) != 0) return;
+  janus_safepoint_walk(NULL, visit_none, NULL);
+  janus_safepoint_resume(NULL);
+}
+
 static const step steps[] = {
     {"alloc", step_alloc, "janus_alloc"},
     {"alloc of 100 KB", step_alloc_large, "janus_alloc"},
@@ -670,6 +680,7 @@ static const step steps[] = {
     {"supervisor", step_supervisor,
      "janus_supervisor_add janus_supervisor_run janus_supervisor_children janus_supervisor_remove janus_child_ready"},
     {"once", step_once, "janus_once_call janus_once_call_until"},
+    {"safepoint", step_safepoint, "janus_safepoint_stop janus_safepoint_walk janus_safepoint_resume"},
 };
 enum { kSteps = sizeof steps / sizeof *steps };
 

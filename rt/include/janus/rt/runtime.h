@@ -105,10 +105,44 @@ void janus_rt_stats(janus_rt* rt, janus_stats* out);
 // Fills *out up to out->size with the statistics of one worker, from 0 to janus_stats.workers - 1; JANUS_E_INVALID: there
 // is none of that number [any].
 int janus_rt_worker_stats(janus_rt* rt, uint32_t worker, janus_worker_stats* out);
-// Stops a runtime: 0 once no other task of it runs user code, until resumed; else JANUS_E_TIMEOUT. Not in this release:
-// JANUS_E_UNSUPPORTED [any].
+
+// One task of a runtime that is stopped, as janus_safepoint_walk shows it. A task that runs in the place of the task that
+// awaits it is on the stack of that one: the frames of each lie from its `saved_sp` to its `frames_high`, with the
+// registers of the task's code. A task that has not started has no stack: the pointers are NULL, and `arg` is all that it
+// has.
+typedef struct janus_task_view {
+  uint64_t size;        // sizeof
+  janus_task task;      // its handle; nothing is to be released
+  uint64_t id;          // as janus_task_id
+  int32_t state;        // JANUS_TASK_*; RUNNING: on a worker, until the stop
+  uint32_t reserved;    // 0
+  void* stack_low;      // the lowest byte of the stack that it is on ...
+  void* stack_high;     // ... and where that ends
+  void* saved_sp;       // the lowest byte that the task uses
+  void* frames_high;    // where its frames end: at the next task's, or below stack_high
+  uint64_t nursery_id;  // of its nursery: the handle's value
+  uint64_t outer_id;    // the task in whose place it runs; 0: none
+  janus_task_fn fn;     // what it was spawned with
+  void* arg;
+} janus_task_view;
+
+// Stops the tasks of a runtime (NULL: the calling task's, or the process's): 0 once no task of it runs, until the caller
+// resumes it as often as it has stopped it. Waits until the runtime is nobody else's to stop, and until each running task
+// has come to a check or a wait: `timeout_ns` at most (below 0: for ever; 0 looks once). JANUS_E_TIMEOUT: a task has come
+// to none in that time, and is named on stderr, or another holds the runtime stopped; all goes on. JANUS_CANCELLED: the
+// caller was told to end meanwhile. JANUS_E_NO_CAP: a task that may not end the process, or of another runtime.
+// JANUS_E_STATE: there is no runtime, or it is about to end. Tasks that wait, or are in a system call, count as stopped. A
+// task that has stopped its runtime may do all that does not wait. If it waits, the runtime goes on, and its next walk or
+// resume is its panic; if it ends, however that is, the runtime goes on. Meanwhile no timer fires; threads outside tasks
+// are not stopped, and what they queue runs later [any].
 int janus_safepoint_stop(janus_rt* rt, int64_t timeout_ns);
-// Lets the stopped tasks run again. Not in this release: JANUS_E_UNSUPPORTED [any].
+// Calls visit(view, arg) for each task that has not ended, also for the caller, as long as it returns 0; returns what it
+// returned last. A view is valid during the call; its stack and what it names do not change until the runtime is resumed.
+// `visit` may allocate, and stop the runtime once more, but must not wait, nor resume or walk: JANUS_E_STATE. JANUS_E_STATE
+// also if the caller has not stopped the runtime; JANUS_E_NO_MEMORY: no memory to list the tasks [any].
+int janus_safepoint_walk(janus_rt* rt, int (*visit)(const janus_task_view* view, void* arg), void* arg);
+// Undoes one janus_safepoint_stop; the last one lets the tasks run again. JANUS_E_STATE: the caller has not stopped the
+// runtime; a thread may resume what it has stopped itself [any].
 int janus_safepoint_resume(janus_rt* rt);
 
 #ifdef __cplusplus
