@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/injector.h — the queue that all workers share: runnables from outside the workers, those left to a worker
 // that is woken for them, and those for which a worker's own queue has no room. First in, first out; intrusive, so that
-// a push cannot fail.
+// a push cannot fail. Each worker has another one, for the runnables that are pinned to it (WorkerPinned).
 #pragma once
 
 #include <atomic>
@@ -33,6 +33,12 @@ class Injector {
     if (head_ == nullptr) tail_ = nullptr;
     count_.store(count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     return first;
+  }
+
+  // The oldest, or nullptr. It stays the oldest until take(), so the caller must be the only one that takes.
+  Runnable* oldest() noexcept {
+    LockGuard guard(lock_);
+    return head_;
   }
 
   // Any thread, a hint.

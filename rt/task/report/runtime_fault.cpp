@@ -47,17 +47,21 @@ void append_build(Dump& dump) noexcept {
 
 }  // namespace
 
-bool is_runtimes_own(const platform::Fault& fault, Worker& worker) noexcept {
-  const Stack* const stack = worker.stack;
-  if (stack == nullptr || !lies_on(*stack, fault.sp)) return false;
-  if (fault.has_address && runtime_of(worker).stacks.in_guard(stack, reinterpret_cast<const std::byte*>(fault.address)))
-    return false;
+bool is_in_runtime(const platform::Fault& fault) noexcept {
   std::uint64_t ip = fault.ip;
   for (const std::uint32_t at : janus_task_call_fn_at)
     if (ip == as_number(reinterpret_cast<const void*>(&janus_task_call)) + at) return false;
   // The mem* functions have no frames, so their return address is on top of the stack.
   if (is_between(ip, janus_memory_text, janus_text)) ip = *reinterpret_cast<const std::uint64_t*>(fault.sp);
   return is_between(ip, janus_text, janus_text_end);
+}
+
+bool is_runtimes_own(const platform::Fault& fault, Worker& worker) noexcept {
+  const Stack* const stack = worker.stack;
+  if (stack == nullptr || !lies_on(*stack, fault.sp)) return false;
+  if (fault.has_address && runtime_of(worker).stacks.in_guard(stack, reinterpret_cast<const std::byte*>(fault.address)))
+    return false;
+  return is_in_runtime(fault);
 }
 
 void end_for_runtime_fault(const platform::Fault& fault, Worker& worker, const char* cause) noexcept {

@@ -16,6 +16,7 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/report/backtrace.h"
 #include "rt/task/report/runtime_fault.h"
+#include "rt/task/run/blocking.h"
 #include "rt/task/run/run.h"
 #include "rt/task/stacks/panic_report.h"
 #include "rt/task/stacks/stack_growth.h"
@@ -27,14 +28,6 @@
 #include "rt/task/wait/records.h"
 
 namespace janus {
-
-namespace {
-
-// Why the task ends, with the text for its report.
-struct Reason {
-  Cause cause;
-  const char* text;
-};
 
 Reason reason_of(const platform::Fault& fault, Worker& worker) noexcept {
   constexpr Reason kBadAccess = {Cause::kBadAccess, "invalid memory access"};
@@ -57,6 +50,8 @@ Reason reason_of(const platform::Fault& fault, Worker& worker) noexcept {
   }
   return {Cause::kOther, "fault"};
 }
+
+namespace {
 
 // --- Leaving ---
 
@@ -175,6 +170,10 @@ void mark_as_forced(Task& task, Outcome outcome, Cause cause) noexcept {
   end_by_force(task, Outcome::kPanic, cause);
 }
 
+[[gnu::noinline, gnu::cold]] void end_as_panicked(Task& task, Cause cause) noexcept {
+  end_by_force(task, Outcome::kPanic, cause);
+}
+
 [[gnu::noinline, gnu::cold]] void end_for_budget(Task& task, Component component) noexcept {
   end_by_force(task, Outcome::kBudget, cause_of(component));
 }
@@ -212,7 +211,7 @@ Outcome outcome_of_overflow(const Task& task, Growth growth) noexcept {
   return growth == Growth::kUnpaid && does_fail_rule(task) ? Outcome::kBudget : Outcome::kPanic;
 }
 
-// A fault of the runtime itself ends the process; a fault of the task ends the task.
+// A fault of the runtime itself ends the process; a fault of the task, or of a function on a helper thread, ends the task.
 void contain(platform::Fault& fault, Worker& worker) noexcept {
   Task* const task = current_task(worker);
   const bool has_task = task != nullptr && task->frame != nullptr && task->frame->frame_sp != 0 &&
@@ -248,6 +247,7 @@ bool contain_fault(platform::Fault& fault) noexcept {
   auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
   if (is_answered(fault, worker)) return true;
   if (worker == nullptr) return false;
+  if (worker->helper != nullptr) return contain_on_helper(*worker, fault);
   if (worker->is_in_fault) end_for_runtime_fault(fault, *worker, "a fault while another was looked into");
   worker->is_in_fault = true;
   contain(fault, *worker);
@@ -256,6 +256,7 @@ bool contain_fault(platform::Fault& fault) noexcept {
 }
 
 [[gnu::noinline, gnu::cold]] void look_at_stack(Worker& worker) noexcept {
+  if (worker.helper != nullptr) refuse_on_helper(worker);
   const Stack* const stack = worker.stack;
   const auto limit = reinterpret_cast<std::uintptr_t>(stack->limit) + Scheduler::kStackReserve;
   const bool has_room = arch::stack_pointer() >= limit;

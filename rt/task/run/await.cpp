@@ -46,9 +46,10 @@ struct AwaitedChildren : AwaitedUnlocked {
   }
 };
 
-// Not for a task with a deadline: it could go on only once the child that runs on its stack has ended.
+// Not for a task with a deadline: it could go on only once the child that runs on its stack has ended. Nor for one that is
+// pinned: another worker may go on with the child, and so with the stack.
 void run_own_children(Task& self, Nursery& nursery) noexcept {
-  if (!has_deadline(self)) run_children<Path::kGeneral>(self, nursery);
+  if (!has_deadline(self) && !is_pinned(self)) run_children<Path::kGeneral>(self, nursery);
 }
 
 [[gnu::noinline, gnu::cold]] bool wait_for_children(Task& self, Nursery& nursery) noexcept {

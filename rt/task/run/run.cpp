@@ -15,6 +15,7 @@
 #include "rt/task/nurseries/result.h"
 #include "rt/task/record/price.h"
 #include "rt/task/record/runtime.h"
+#include "rt/task/run/pin.h"
 #include "rt/task/stacks/panic_report.h"
 #include "rt/task/stacks/stack_growth.h"
 #include "rt/task/sync/sync_queue.h"
@@ -219,7 +220,10 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
 
 // What the task has beside locks and nurseries. Others may run meanwhile.
 [[gnu::noinline, gnu::cold]] void give_back(Task& task) noexcept {
-  if (end_caps != nullptr && task.is_marked(TaskMarks::kHasContext)) end_caps(task);
+  if (task.is_marked(TaskMarks::kHasContext)) {
+    if (end_pins != nullptr) end_pins(task);
+    if (end_caps != nullptr) end_caps(task);
+  }
   if (task.is_marked(TaskMarks::kHasGrown)) give_back_growth(current_worker(), task);
 }
 

@@ -4,6 +4,7 @@
 
 #include "rt/task/record/price.h"
 #include "rt/task/record/runtime.h"
+#include "rt/task/wait/pinned.h"
 #include "rt/task/wait/slice.h"
 #include "rt/task/wait/wake.h"
 
@@ -71,7 +72,8 @@ void Deadline::unlock(Worker& worker) noexcept {
 Task* Deadline::fire(Worker& worker) noexcept {
   worker.scheduler->trace_event(worker, Event::kTimer, &task_);
   has_fired_.store(true, std::memory_order_relaxed);
-  return take_from_wait(&worker, task_) ? &task_ : nullptr;
+  if (!take_from_wait(&worker, task_)) return nullptr;
+  return push_if_pinned != nullptr && push_if_pinned(task_) ? nullptr : &task_;
 }
 
 }  // namespace janus

@@ -5,6 +5,7 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/block.h"
 #include "rt/task/wait/children.h"
+#include "rt/task/wait/pinned.h"
 #include "rt/task/wait/slice.h"
 
 namespace janus {
@@ -17,7 +18,10 @@ void give_way(Worker& worker, Task& task) noexcept {
   task.suspend_at(&suspension);
   JANUS_ASSERT(may_be_running(state_of(task)) && current_task(worker) == &task);
   task.state.store(TaskState::kReady, std::memory_order_relaxed);
-  (void)worker.scheduler->yield<kPath>(worker, &task, suspension);
+  const bool may_be_pinned =
+      kPath == Path::kGeneral && task.is_marked(TaskMarks::kHasContext) && yield_if_pinned != nullptr;
+  if (!may_be_pinned || !yield_if_pinned(worker, task, suspension)) [[likely]]
+    (void)worker.scheduler->yield<kPath>(worker, &task, suspension);
   resumed(task);
 }
 template void give_way<Path::kGeneral>(Worker& worker, Task& task) noexcept;

@@ -56,8 +56,9 @@ typedef struct janus_stats {
   uint64_t fair_turns;        // dispatches that took the task that had waited longest, so that none starved
   uint64_t stack_max;         // in force: the size that a stack may grow to; stack_size if sizes are fixed
   uint64_t stack_steps;       // by which stacks have grown
-  uint64_t stacks_peak;  // the most that were in use at once, or in workers' caches; a sum over the sizes of stacks
-  uint64_t steals_poor;  // steals that took longer than a quarter of what they brought
+  uint64_t stacks_peak;   // the most that were in use at once, or in workers' caches; a sum over the sizes of stacks
+  uint64_t steals_poor;   // steals that took longer than a quarter of what they brought
+  uint64_t tasks_pinned;  // now, by janus_task_pin
 } janus_stats;
 
 // As janus_rt_init, with a result. `config` NULL: defaults. A field of 0 is set by the environment (JANUS_*), in which
