@@ -10,6 +10,16 @@
 
 namespace janus {
 
+namespace {
+
+// yield_if_pinned(), if it is linked. No template: a compiler that sees all of the runtime would warn that it is.
+inline bool has_yielded_pinned(Worker& worker, Task& task, Suspension& suspension) noexcept {
+  return task.is_marked(TaskMarks::kHasContext) && yield_if_pinned != nullptr &&
+         yield_if_pinned(worker, task, suspension);
+}
+
+}  // namespace
+
 template <Path kPath>
 void give_way(Worker& worker, Task& task) noexcept {
   if (!task.is_published) publish_frames(*task.frame);
@@ -18,9 +28,7 @@ void give_way(Worker& worker, Task& task) noexcept {
   task.suspend_at(&suspension);
   JANUS_ASSERT(may_be_running(state_of(task)) && current_task(worker) == &task);
   task.state.store(TaskState::kReady, std::memory_order_relaxed);
-  const bool may_be_pinned =
-      kPath == Path::kGeneral && task.is_marked(TaskMarks::kHasContext) && yield_if_pinned != nullptr;
-  if (!may_be_pinned || !yield_if_pinned(worker, task, suspension)) [[likely]]
+  if (kPath == Path::kFast || !has_yielded_pinned(worker, task, suspension)) [[likely]]
     (void)worker.scheduler->yield<kPath>(worker, &task, suspension);
   resumed(task);
 }
