@@ -29,28 +29,6 @@
 
 namespace janus {
 
-Reason reason_of(const platform::Fault& fault, Worker& worker) noexcept {
-  constexpr Reason kBadAccess = {Cause::kBadAccess, "invalid memory access"};
-  switch (fault.kind) {
-    case platform::FaultKind::kAccess:
-    case platform::FaultKind::kBus: {
-      if (!fault.has_address || worker.stack == nullptr) return kBadAccess;
-      auto* const touched = reinterpret_cast<const std::byte*>(fault.address);
-      if (!runtime_of(worker).stacks.in_guard(worker.stack, touched)) return kBadAccess;
-      return {Cause::kStackOverflow, overflow_cause(Growth::kAtMost)};
-    }
-    case platform::FaultKind::kIllegalInstruction:
-      return {Cause::kIllegalInstruction, "illegal instruction"};
-    case platform::FaultKind::kDivision:
-      return {Cause::kDivision, "division by zero"};
-    case platform::FaultKind::kFloatingPoint:
-      return {Cause::kOther, "floating-point exception"};
-    case platform::FaultKind::kBreakpoint:
-      return {Cause::kOther, "breakpoint"};
-  }
-  return {Cause::kOther, "fault"};
-}
-
 namespace {
 
 // --- Leaving ---
@@ -247,7 +225,9 @@ bool contain_fault(platform::Fault& fault) noexcept {
   auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
   if (is_answered(fault, worker)) return true;
   if (worker == nullptr) return false;
-  if (worker->helper != nullptr) return contain_on_helper(*worker, fault);
+  if (worker->helper != nullptr) {
+    return contain_on_helper(*worker, fault);
+  }
   if (worker->is_in_fault) end_for_runtime_fault(fault, *worker, "a fault while another was looked into");
   worker->is_in_fault = true;
   contain(fault, *worker);

@@ -11,13 +11,6 @@ namespace janus {
 
 bool contain_fault(platform::Fault& fault) noexcept;
 
-// Why a task ends, with the text for its report.
-struct Reason {
-  Cause cause;
-  const char* text;
-};
-[[nodiscard]] Reason reason_of(const platform::Fault& fault, Worker& worker) noexcept;
-
 // Grows the stack if too little of it is left for code of the runtime. Panics, before that code has taken any lock, if
 // the stack cannot grow, or if the canary of a stack without a guard page was overwritten.
 void look_at_stack(Worker& worker) noexcept;

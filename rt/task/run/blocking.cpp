@@ -24,8 +24,9 @@
 #include "rt/task/report/describe.h"
 #include "rt/task/report/log.h"
 #include "rt/task/report/runtime_fault.h"
-#include "rt/task/run/abort_task.h"
+#include "rt/task/stacks/panic_report.h"
 #include "rt/task/wait/authority.h"
+#include "rt/task/wait/slice.h"
 #include "rt/task/wait/wait.h"
 #include "rt/task/wait/wake.h"
 
@@ -136,7 +137,6 @@ void end_call(BlockingCall& call) noexcept {
 void run_call(Helper& helper) noexcept {
   BlockingCall& call = *helper.call;
   Worker& worker = helper.worker;
-  worker.fuel = INT64_MAX;  // checks in the function never end a slice
   worker.task = call.is_hosts ? nullptr : kNoTaskNorHost;
   helper.c_errno = 0;
   order_hooks::acquire(&call);
@@ -184,6 +184,7 @@ void help(void*) noexcept {
     helper.worker.self = &helper.worker;
     helper.worker.stack_limit = Scheduler::kAlwaysSlow;
     helper.worker.helper = &helper;
+    put_fuel_back(helper.worker, INT64_MAX);  // checks in functions never end a slice
     platform::set_worker_slot(static_cast<WorkerSlot*>(&helper.worker));
     serve_calls(helper);
     platform::set_worker_slot(nullptr);

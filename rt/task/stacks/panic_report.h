@@ -10,4 +10,11 @@ namespace janus {
 // `fault` nullptr: the task called panic(), or the runtime did on its behalf.
 void report_panic(const Task& task, const char* why, const platform::Fault* fault) noexcept;
 
+// Why a fault ends a task, with the text for its report.
+struct Reason {
+  Cause cause;
+  const char* text;
+};
+[[nodiscard]] Reason reason_of(const platform::Fault& fault, Worker& worker) noexcept;
+
 }  // namespace janus
