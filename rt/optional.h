@@ -54,6 +54,21 @@
 //   janus::stand_with_world                   nobody stops the world
 //   janus::refuse_stops                       the same
 //   janus::end_stops                          the same
+// PART   rt/sched/pinned.cpp                  -                      janus::Scheduler::add_pin
+//   janus::Dispatcher::begin_pinned_turn      no runnable is pinned (WorkerPinned)
+//   janus::DeterministicScheduler::queue_if_pinned    the same
+// PART   rt/task/wait/pinned.cpp              -                      janus::set_home
+//   janus::push_if_pinned                     no task is pinned (TaskMarks::kHasContext)
+//   janus::yield_if_pinned                    the same
+// PART   rt/task/run/blocking.cpp             -                      janus::call_on_helper
+//   janus::contain_on_helper                  there is no helper thread (Worker::helper)
+//   janus::panic_on_helper                    the same
+//   janus::refuse_on_helper                   the same
+//   janus::syscall_on_helper                  the same
+//   janus::errno_of_helper                    the same
+// PART   rt/task/run/pin.cpp                  -                      janus::pin
+//   janus::end_pins                           no task is pinned (TaskMarks::kHasContext)
+//   janus::end_pins_of_half                   the same
 // PART   rt/task/wait/deadline.cpp            -                      janus::Deadline::Deadline
 //   janus::Deadline::end                      no task has a deadline (TaskMarks::kHasContext)
 //   janus::Deadline::fire                     the same

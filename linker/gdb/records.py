@@ -244,7 +244,7 @@ class Runtime:
             return 'is parked'
         if task.state == at['waits_for.budget']:
             return 'waits for a recharge'
-        if task.state == at['waits_for.foreign']:
+        if task.state == at['waits_for.channel_apart']:
             return 'waits at a channel'
         if task.state in (at['waits_for.lock'], at['waits_for.room']):
             return 'waits for a static or a descriptor'
@@ -253,6 +253,8 @@ class Runtime:
         if task.state in (at['waits_for.sync'], at['waits_for.relock'], at['waits_for.safepoint']):
             holds = f', which {self.label(task.joins)} holds' if task.joins is not None else ''
             return f'waits for a lock or a condition{holds}'
+        if task.state in (at['waits_for.helper_queue'], at['waits_for.helper']):
+            return 'waits for a helper thread'
         return 'is ready'
 
     def describe(self, task):

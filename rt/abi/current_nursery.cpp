@@ -41,19 +41,20 @@ namespace {
 [[gnu::noinline]] int spawn_slow(Caller me, janus_task_fn fn, void* arg) noexcept {
   if (me.task == nullptr) me = enter();
   Nursery* const nursery = me.task != nullptr ? me.task->frame->current : current_of_thread();
+  Worker* const worker = nursery != nullptr ? worker_in(*nursery->runtime, me) : nullptr;
   OrError<Task*> child = Failed{why_no_task_function(fn)};
   if (child.error == 0 && nursery == nullptr)
     child = Failed{with_why(JANUS_E_STATE, Why::kNoCurrentNursery)};
   else if (child.error == 0)
-    child = spawn<Path::kGeneral>(me.worker, *nursery, fn, arg,
-                                  {nursery->runtime->options.stack_class, 0, nullptr, nullptr});
+    child =
+        spawn<Path::kGeneral>(worker, *nursery, fn, arg, {nursery->runtime->options.stack_class, 0, nullptr, nullptr});
   if (!child) {
     if (me.worker != nullptr) me.worker->counters.spawns_failed.add();
     set_error_of(me, nursery != nullptr ? nursery->runtime : nullptr, nursery != nullptr ? nursery->account : nullptr,
                  child.error);
     return -1;
   }
-  launch(me.worker, *child.value);
+  launch(worker, *child.value);
   return 0;
 }
 

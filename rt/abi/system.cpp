@@ -181,13 +181,16 @@ std::size_t janus_write_floating(char* text, std::uint64_t bits, char conversion
 }
 
 int64_t janus_syscall(long nr, ...) {
-  Caller me = enter(price::kCall + price::kSystemCall);
-  if (me.task == nullptr) return JANUS_E_NO_TASK;
   va_list list;
   va_start(list, nr);
   long arguments[6];
   read_arguments(list, arguments);
   va_end(list);
+  if (enter_on_any_thread().task == nullptr) {
+    Worker* const helper = helper_of_thread();
+    return helper != nullptr ? syscall_on_helper(*helper, nr, arguments) : JANUS_E_NO_TASK;
+  }
+  Caller me = enter(price::kCall + price::kSystemCall);
   const int answer = pay_for_call(me);
   if (answer != 0) return answer;
   current_worker().counters.syscalls.add();

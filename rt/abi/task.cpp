@@ -141,14 +141,17 @@ int janus_cancelled(void) {
 
 // As janus_task_panic, for our C and C++ libraries, with a JANUS_CAUSE_* (linker/start/program.h). Not in rt.h.
 JANUS_NORETURN void janus_panic_because(uint32_t cause, const char* why) {
-  const Caller me = enter_free();
-  if (me.task == nullptr) {
+  const Caller me = enter_on_any_thread();
+  Worker* const helper = me.task == nullptr ? helper_of_thread() : nullptr;
+  if (me.task == nullptr && helper == nullptr) {
     if (is_in_report(me)) me.worker->leave_report(*me.worker, nullptr);
     platform::abort();
   }
   char reason[kReasonBytes];
   if (why != nullptr) (void)read_user_string(reason, sizeof reason, why);
-  panic(*me.task, static_cast<Cause>(cause), why != nullptr ? reason : "(no reason given)");
+  const char* const shown = why != nullptr ? reason : "(no reason given)";
+  if (helper != nullptr) panic_on_helper(*helper, static_cast<Cause>(cause), shown);
+  panic(*me.task, static_cast<Cause>(cause), shown);
 }
 
 // For our C++ library (linker/start/program.h). Not in rt.h.
@@ -170,14 +173,6 @@ int janus_task_set_name(const char* name) {
   char copied[kNameBytes];
   (void)read_user_string(copied, sizeof copied, name);
   return name_itself(*me.worker, *me.task, copied);
-}
-
-// Unsupported: pins for tasks that wait do not exist yet. (A running task never changes workers.)
-int janus_task_pin(void) {
-  return enter().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK;
-}
-int janus_task_unpin(void) {
-  return enter().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK;
 }
 
 int janus_local_new(janus_local_key* key, void (*destroy)(void*)) {

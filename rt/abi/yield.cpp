@@ -37,19 +37,22 @@ int janus_yield_slow(void) {
 
 // For loops of our C library that have no checks of their own (linker/c/src/pay.h). Not in rt.h.
 void janus_pay(std::uint32_t ops) {
-  (void)enter(ops);
+  if (enter_on_any_thread().task != nullptr) (void)enter(ops);
 }
 
 // For our C library: where the calling task's errno is, in its frame, until it ends; NULL outside tasks. Not in rt.h.
 int* janus_task_errno(void) {
-  const Caller me = enter_free();
-  if (me.task == nullptr) return nullptr;
+  const Caller me = enter_on_any_thread();
+  if (me.task == nullptr) {
+    Worker* const helper = helper_of_thread();
+    return helper != nullptr ? errno_of_helper(*helper) : nullptr;
+  }
   me.task->mark(TaskMarks::kHasError);
   return &me.task->frame->details.c_errno;
 }
 
 uint64_t janus_now_ns(void) {
-  const Caller me = enter_free();
+  const Caller me = enter_on_any_thread();
   return me.task != nullptr ? me.worker->scheduler->now_ns() : platform::now_ns();
 }
 

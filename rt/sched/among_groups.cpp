@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/among_groups.cpp — while a worker has runnables of groups other than group 0 (groups.h): chooses the group
-// that has the next turn, and the runnable that begins it. With group 0 alone it is not used. docs/decisions/0303, 0323
+// that has the next turn, and the runnable that begins it. With group 0 alone it is not used, unless a runnable is pinned
+// to the worker. docs/decisions/0303, 0323
 #include <arch/cpu.h>
 #include "rt/sched/dispatcher.h"
 #include "rt/sched/thieves.h"
@@ -87,16 +88,20 @@ void queue_newest(Worker& worker, std::uint32_t kept) noexcept {
   worker.until_fair -= worker.dispatch_ops;
   Runnable* next = nullptr;
   queue_newest(worker, last);
-  const bool may_renew = is_used_up ? last != WorkerFairness::kNobody : yielding != nullptr;
+  const bool has_pinned = worker.counters.pinned.read() != 0;
+  if (has_pinned) [[unlikely]]
+    next = begin_pinned_turn(worker, false);
+  const bool may_renew = next != nullptr ? false : is_used_up ? last != WorkerFairness::kNobody : yielding != nullptr;
   const bool is_renewed = may_renew && worker.groups.is_due(last, does_group_0_wait(worker, last));
   if (is_renewed) next = begin_turn_of(worker, last);
   if (next == nullptr && !(is_renewed && yielding != nullptr)) next = begin_least_turn(worker);
+  if (next == nullptr && yielding == nullptr && has_pinned) next = begin_pinned_turn(worker, true);
   const Runnable* const runs = next != nullptr ? next : yielding;
   worker.turn_of = runs != nullptr ? runs->group : WorkerFairness::kNobody;
   if (worker.turn_of != last) worker.may_hide_group_0 = !worker.ready.is_empty();
   // A runnable that yields is queued only after this.
   const bool is_group_0_alone = worker.groups.size() == 0 && (yielding == nullptr || yielding->group == 0);
-  const bool is_calm = is_group_0_alone && ((is_used_up && last == 0) || worker.ready.is_empty());
+  const bool is_calm = is_group_0_alone && !has_pinned && ((is_used_up && last == 0) || worker.ready.is_empty());
   worker.yield_bar = worker.turn_of == 0 ? 0 : WorkerFairness::kOutOfReach;
   if (worker.turn_of == 0 && is_calm) {
     worker.dispatch_bar = 0;
@@ -160,7 +165,7 @@ void Dispatcher::queue_injected(Worker& worker) noexcept {
   if (worker.until_fair > 0 && worker.turn_of == running.group) return false;  // a yield costs less
   turn_meter_.end(worker);
   worker.turn_of = running.group;
-  if (!injector_.is_empty()) return false;
+  if (!injector_.is_empty() || worker.pinned.is_any_ready()) return false;
   queue_newest(worker, running.group);
   if (const Entry newest = worker.ready.pop_apart()) {
     const bool is_own = newest.runnable()->group == running.group;

@@ -27,6 +27,7 @@ struct Counters {
   Counter exhaustions, cancel_requests, deadlocks, nurseries_opened, nurseries_ended;
   Counter ops, channel_ops, syscalls;
   Counter stack_steps;  // steps by which stacks have grown
+  Counter pinned;       // how many runnables are pinned to the worker now
 };
 
 }  // namespace janus

@@ -68,6 +68,7 @@ Worker* DeterministicScheduler::next() noexcept {
 bool DeterministicScheduler::take_in_sent() noexcept {
   Runnable* const sent = inbox_.take();
   if (sent == nullptr) return false;
+  if (queue_if_pinned != nullptr && queue_if_pinned(sent)) return true;
   parts_.injector->push(sent);
   wake_one();
   return true;

@@ -85,6 +85,8 @@ class DeterministicScheduler {
   void run() noexcept;
 
  private:
+  // Queues what was sent at the worker that it is pinned to. False: it is not pinned.
+  [[nodiscard, JANUS_OPTIONAL]] static bool queue_if_pinned(Runnable* sent) noexcept;
   void step() noexcept;
   void add_to_hash(const Worker& worker, Event event, const Runnable* runnable) noexcept;
   static std::int64_t logical_entry(void* self) noexcept;

@@ -6,6 +6,7 @@
 //   a fair round, a slice after which nothing is queued      rt/sched/fairness.cpp
 //   queueing, the injector, prefetching                      rt/sched/queues.cpp
 //   turns, while there are groups other than group 0         rt/sched/among_groups.cpp
+//   runnables that are pinned to the worker                  rt/sched/pinned.cpp
 #pragma once
 
 #include <cstdint>
@@ -59,7 +60,8 @@ class Dispatcher {
   [[nodiscard]] std::uint64_t shared_queue_length() const noexcept { return injector_.size(); }
   // A hint.
   bool has_ready(const Worker& worker) const noexcept {
-    return worker.ready.size() != 0 || worker.yielded.size() != 0 || worker.groups.size() != 0 || !injector_.is_empty();
+    return worker.ready.size() != 0 || worker.yielded.size() != 0 || worker.groups.size() != 0 ||
+           !injector_.is_empty() || worker.pinned.is_any_ready();
   }
   // Called at the end of a slice of `running` on `worker`. True: its turn goes on, since its group has spent less than
   // all others that are ready here, and no other runnable of its group is ready.
@@ -112,6 +114,7 @@ class Dispatcher {
   Runnable* begin_turn_of(Worker& worker, std::uint32_t group) noexcept;
   Runnable* begin_least_turn(Worker& worker) noexcept;
   Runnable* take_oldest_in_turn(Worker& worker) noexcept;
+  [[JANUS_OPTIONAL]] static Runnable* begin_pinned_turn(Worker& worker, bool is_certain) noexcept;
   void queue_injected(Worker& worker) noexcept;
 
   // Runnables from outside the workers, those left to a worker that is woken for them, and those for which a queue had no

@@ -28,6 +28,9 @@ void refuse(Runnable* fresh) noexcept;
 // The number under which the runnable's events are traced. Never an address.
 [[nodiscard]] std::uint64_t id_of(const Runnable* runnable) noexcept;
 
+// The worker that the runnable, which has stopped, is pinned to, or nullptr.
+[[nodiscard]] Worker* home_of(const Runnable* runnable) noexcept;
+
 // Called by `worker` just before it sleeps, when at one moment all other workers slept and no runnable was queued. May
 // queue runnables, or end the process. A thread outside the runtime may queue work at any time: what this function has
 // read was true at one moment only if Scheduler::all_slept_since(entered) still holds afterwards.

@@ -92,6 +92,14 @@ class IdleSet {
     return kNobody;
   }
 
+  // The same for one worker. False: it does not sleep, or is being woken.
+  bool claim_one(unsigned worker) noexcept {
+    const std::uint64_t mask = std::uint64_t{1} << (worker % 64);
+    if ((sleepers_[worker / 64].fetch_and(~mask, std::memory_order_acq_rel) & mask) == 0) return false;
+    counts_.fetch_add(kDeparted + kSearching - kSleeping, std::memory_order_acq_rel);
+    return true;
+  }
+
   // Counts the calling worker as searching. False: half of the workers already search, and it does not.
   bool begin_search() noexcept {
     std::uint64_t counts = counts_.load(std::memory_order_relaxed);

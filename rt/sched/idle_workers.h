@@ -51,6 +51,8 @@ class IdleWorkers {
   void wake_one() noexcept;
   // The same unless a worker will find the work anyway.
   void wake_one_for(Work work) noexcept;
+  // Wakes that worker, if it sleeps or has backed off.
+  void wake(Worker& worker) noexcept;
   // Any signal handler, too. Makes a worker that looks for work, or is between two slices, call hooks::on_attention()
   // soon.
   void request_attention() noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/injector.h — the queue that all workers share: runnables from outside the workers, those left to a worker
 // that is woken for them, and those for which a worker's own queue has no room. First in, first out; intrusive, so that
-// a push cannot fail.
+// a push cannot fail. Each worker has another one, for the runnables that are pinned to it (WorkerPinned).
 #pragma once
 
 #include <atomic>
@@ -42,6 +42,11 @@ class Injector {
     for (Runnable* at = head_; at != nullptr; at = at->next) use(at);
   }
 
+  // The oldest, or nullptr. It stays the oldest until take(), so the caller must be the only one that takes.
+  Runnable* oldest() noexcept {
+    LockGuard guard(lock_);
+    return head_;
+  }
   // Any thread, a hint.
   bool is_empty() const noexcept { return size() == 0; }
   std::uint64_t size() const noexcept { return count_.load(std::memory_order_acquire); }

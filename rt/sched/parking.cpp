@@ -71,8 +71,9 @@ void IdleWorkers::poll_sources(Worker& worker, Timers::Whose whose) noexcept {
   is_timed ? backoff.begin_timed_park() : backoff.end_watch();
   const IdleSet::Snapshot entered = set_.enter(worker.id, search.is_counted, is_timed);
   bool has_token = false;
-  // Our own deque, too: a thief that took its claim back may have hidden an entry from us for a moment.
-  const bool has_own = worker.ready.size() != 0;
+  // Our own deque, too: a thief that took its claim back may have hidden an entry from us for a moment. And what is pinned
+  // to this worker, which nobody else looks at.
+  const bool has_own = worker.ready.size() != 0 || worker.pinned.is_any_ready();
   if (!is_stopping() && !has_own && (set_.may_leave_to_others(entered) || !thieves_->has_work_anywhere(worker)) &&
       !any_event(watch, stack_reclaim_, attention_)) {
     if (timers_.are_any()) timer = sleep_until_timer();

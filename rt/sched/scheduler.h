@@ -121,6 +121,16 @@ class Scheduler {
   // nothing else is ready on this worker.
   template <Path kPath>
   [[nodiscard]] bool yield(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
+  // --- Runnables that are pinned to a worker (WorkerPinned). rt/sched/pinned.cpp ---
+
+  // `running`, on `worker`, is pinned to it from now on, or no longer. While it is, its waker queues it by push_pinned(),
+  // it yields by yield_pinned(), and it is no entry of a deque.
+  static void add_pin(Worker& worker, const Runnable& running) noexcept;
+  static void remove_pin(Worker& worker) noexcept;
+  // Any thread. Queues a runnable that is pinned to `home`.
+  void push_pinned(Worker& home, Runnable* runnable) noexcept;
+  [[nodiscard]] bool yield_pinned(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
+
   // Takes the newest ready runnable if it has not started and `wanted` accepts it, so that a task can run its child
   // instead of waiting for it. It is popped before it is read: an entry still in the deque may be a thief's already.
   // kIsExpected: there will be one nearly always.

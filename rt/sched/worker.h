@@ -19,6 +19,7 @@
 #include "rt/sched/fiber_hooks.h"
 #include "rt/sched/groups.h"
 #include "rt/sched/handle_cache.h"
+#include "rt/sched/injector.h"
 #include "rt/sched/parker.h"
 #include "rt/sched/runnable.h"
 #include "rt/sched/standstill.h"
@@ -30,7 +31,8 @@ namespace janus {
 
 class Account;
 class Scheduler;
-struct Runtime;  // defined by the layer above; the scheduler only passes it on
+struct Helper;  // these two are defined by the layer above; the scheduler only passes them on
+struct Runtime;
 struct Worker;
 
 // An action that a stack records before it is left; the code that the worker switches to performs it first
@@ -171,6 +173,14 @@ struct WorkerWatch {
   } watch;
 };
 
+// Runnables that this worker alone may run. While there are any (Counters::pinned), queued or not, the worker chooses
+// among them and the others by turns, as among groups (a-turn-lasts). Thieves do not look here. docs/decisions/0342
+//
+// INVARIANT pinned-stays: a pinned runnable that is ready is in `queued` of its worker, and in no other queue.
+struct WorkerPinned {
+  Injector queued;  // pushed to by any thread; the owner alone takes
+  bool has_turn;    // owner only: the last turn for which one was queued was its
+  [[nodiscard]] bool is_any_ready() const noexcept { return !queued.is_empty(); }
 // Only for the DeterministicScheduler, except for the token.
 struct LogicalWorker {
   arch::Context logical_context;  // where this worker was switched away from
@@ -229,6 +239,10 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
   // rt/sched/cpu_pins.h
   int thread;                   // its thread id, written as it starts
   std::atomic<bool> is_pinned;  // by Pinning::kWhileSeveralWork; any worker may unpin it
+
+  WorkerPinned pinned;  // to this worker
+
+  Helper* helper;  // nullptr: a worker; else this is the record of a helper thread (rt/task/run/blocking.h)
 };
 
 // The workers of a scheduler, by their ids.

@@ -24,7 +24,7 @@ for names, right, caged, stranger, thread in rows:
     for name in re.findall(r'`((?:janus|JANUS)_\w+(?:\(\w+\))?)`', names):
         # What an owner outside cages may, who is not the root task, and one in a cage, and a stranger; then with each set of rights.
         said = ('n' if right == 'the root task' else 'y') + caged[0] + stranger[0]
-        needs = RIGHTS[right] if right in RIGHTS else 0 if right == 'none' else 64
+        needs = 0 if right == 'none' else sum(RIGHTS.get(one, 64) for one in right.split(' and '))
         says[name] = said + ''.join('y' if rights & needs == needs else 'n' for rights in range(64))
         outside[name.split('(')[0]] = thread
 

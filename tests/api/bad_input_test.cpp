@@ -124,13 +124,6 @@ TASK_TEST(bad_input, null_results_and_stats_are_ignored) {
   CHECK_LT(janus_budget_grant64(nullptr, 99, 1), 0);
 }
 
-// The functions listed in docs/abi.md under "Not in this release".
-TASK_TEST(bad_input, functions_of_a_later_release_answer_unsupported) {
-  std::int64_t number = 5;
-  const std::int64_t answers[] = {janus_blocking(return_number, &number), janus_task_pin(), janus_task_unpin()};
-  for (const std::int64_t answer : answers) CHECK_EQ(answer, JANUS_E_UNSUPPORTED);
-}
-
 TASK_TEST(bad_input, priorities_other_than_the_normal_one_are_refused) {
   janus_nursery* nursery = open_nursery();
   std::atomic<int> ran = 0;

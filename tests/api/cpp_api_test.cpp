@@ -340,4 +340,34 @@ TASK_TEST(cpp_api, durations_of_the_cxx_library_are_rounded_up_and_never_wrap) {
   CHECK(nursery.await().ok());
 }
 
+TASK_TEST(cpp, blocking_gives_what_its_closure_returns) {
+  CHECK_EQ(blocking([] { return -7; }).value(), -7);
+  CHECK(blocking([] {}).ok());
+  const Counted seven(7);
+  CHECK_EQ(blocking([&] { return Counted(seven.value()); }).value().value(), 7);
+  CHECK_EQ(alive.load(), 1);
+  const auto failed = blocking([]() -> Result<int> { return Error{-5, JANUS_KIND_CHILD_FAILED}; });
+  CHECK(!failed);
+  CHECK_EQ(failed.error().code, -5);
+  Nursery nursery;
+  auto cancelled = nursery.spawn([] {
+    CHECK_EQ(janus_park(-1), JANUS_CANCELLED);
+    CHECK_EQ(blocking([] { return 1; }).error().code, JANUS_CANCELLED);
+  });
+  cancelled.cancel();
+  (void)nursery.await();
+}
+
+TASK_TEST(cpp, a_pin_ends_with_its_block) {
+  const std::uint64_t before = stats_of().tasks_pinned;
+  {
+    const Pin pin;
+    CHECK(static_cast<bool>(pin));
+    CHECK_EQ(stats_of().tasks_pinned, before + 1);
+    CHECK(yield().ok());
+  }
+  CHECK_EQ(stats_of().tasks_pinned, before);
+  CHECK_EQ(janus_task_unpin(), JANUS_E_STATE);
+}
+
 }  // namespace

@@ -666,12 +666,6 @@ TEST(tasks, the_root_token_is_for_the_root_task_alone) {
   });
 }
 
-TEST(tasks, functions_that_this_release_lacks_answer_so_and_do_nothing) {
-  const auto ask = [](int answer) { CHECK_EQ(janus_blocking(return_zero, nullptr), answer); };
-  ask(JANUS_E_NO_TASK);
-  run_in(with_workers(1), [&] { ask(JANUS_E_UNSUPPORTED); });
-}
-
 // No two tasks of a runtime have the same id, and none has 0, for any spawning worker and call.
 TEST(tasks, ids_are_unique) {
   constexpr unsigned kSpawners = 4, kEach = 1500;

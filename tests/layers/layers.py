@@ -238,6 +238,7 @@ UPWARD_WITHIN = {
     "janus::bare::assertion_failed": "kernel-free/console/dump.cpp",
     "janus::panic": "rt/task/run/abort_task.cpp",
     "janus::end_for_budget": "rt/task/run/abort_task.cpp",
+    "janus::end_as_panicked": "rt/task/run/abort_task.cpp",
     "janus::panic_for_access": "rt/task/run/abort_task.cpp",
     "janus::end_for_overrun": "rt/task/run/abort_task.cpp",
     "janus::end_left_open": "rt/task/run/await.cpp",
@@ -382,6 +383,12 @@ PROCESS_WIDE = {
     "the_room": "rt/task/wait/room_bell.cpp",
     "room_waiters": "rt/task/wait/room.cpp",
     "answered_calls": "rt/task/wait/room.cpp",
+    # helper threads serve all runtimes; these are their lock, their number, and what they do or wait for
+    "helpers_lock": "rt/task/run/blocking.cpp",
+    "helper_count": "rt/task/run/blocking.cpp",
+    "idle_helpers": "rt/task/run/blocking.cpp",
+    "queued_calls": "rt/task/run/blocking.cpp",
+    "running_calls": "rt/task/run/blocking.cpp",
     "lines_dropped": "rt/task/report/log.cpp",  # lines of the runtime that no reader took
     "patience_whole_ns": "rt/task/report/log.cpp",  # how long the runtime waits for that reader
 }

@@ -312,6 +312,58 @@ bool goes_well(const char* name, unsigned thieves, unsigned jobs, Fences fences)
   return janus::model::goes_well<IdleWorld>(name, fences, thieves, jobs);
 }
 
+// The first thread pushes jobs that only the second, a worker, may take, and wakes that one (Scheduler::push_pinned). The
+// third wakes any sleeper for a job that it has queued for all, and the worker may take that, too.
+struct PinnedWorld {
+  static constexpr unsigned kThreads = 3, kHome = 0;  // the worker's number
+  std::uint32_t jobs;
+  IdleSet idle{};
+  janus::Parker parker{};
+  janus::Atomic<std::uint32_t> pinned{0}, of_all{0};
+
+  static unsigned threads() { return kThreads; }
+  void begin() { idle.init(1, 1); }
+
+  void run(unsigned thread) {
+    if (thread == 1) return work();
+    if (thread == 2) return submit();
+    for (std::uint32_t i = 1; i <= jobs; ++i) {
+      pinned.store(i, std::memory_order_release);
+      janus::full_fence();
+      if (idle.claim_one(kHome)) parker.unpark();
+    }
+  }
+  void submit() {
+    of_all.store(1, std::memory_order_release);
+    if (idle.has_sleeper() && idle.wants_wake(Work::kFresh) && idle.claim() != IdleSet::kNobody) parker.unpark();
+  }
+  void work() {
+    std::uint32_t taken = 0, taken_of_all = 0;
+    bool is_searching = false;
+    while (taken != jobs || taken_of_all != 1) {
+      if (pinned.load() != taken || of_all.load() != taken_of_all) {
+        if (is_searching) (void)idle.end_search();
+        is_searching = false;
+        ++(pinned.load() != taken ? taken : taken_of_all);
+        continue;
+      }
+      (void)idle.enter(kHome, is_searching, false);
+      bool has_token = false;
+      if (pinned.load() == taken && of_all.load() == taken_of_all) has_token = parker.park(janus::platform::kForever);
+      const bool claimed = !idle.leave(kHome, is_searching);
+      while (claimed && !has_token) has_token = parker.park(janus::platform::kForever);
+      is_searching |= claimed;
+    }
+  }
+  static void end() {}
+};
+
+TEST(idle_model, a_job_that_one_worker_alone_may_take) {
+  REQUIRE(janus::model::goes_well<PinnedWorld>("heavy", Fences::kHeavy, 1u));
+  REQUIRE(janus::model::goes_well<PinnedWorld>("two jobs", Fences::kHeavy, 2u));
+  REQUIRE(janus::model::goes_well<PinnedWorld>("own", Fences::kOwn, 1u));
+}
+
 TEST(idle_model, a_submitter_and_a_sleeper) {
   REQUIRE(goes_well("one job", 1, 1, Fences::kHeavy));
   REQUIRE(goes_well("two jobs", 1, 2, Fences::kHeavy));

@@ -50,7 +50,6 @@ def how_of(settings):
 # Functions that need no step in hostile/calls.h, by reason. Functions that are free of charge (docs/budgets.md) need
 # none either.
 NO_STEP = {
-    'answer that they are not in this release': 'janus_blocking janus_task_pin janus_task_unpin',
     'are refused in tasks': 'janus_rt_create janus_rt_run janus_rt_destroy janus_rt_init janus_rt_try_init janus_rt_shutdown '
                             'janus_scheduler_create janus_scheduler_shutdown',
     'are others by another name': 'janus_scheduler_spawn janus_scheduler_yield',

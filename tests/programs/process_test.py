@@ -524,6 +524,47 @@ class SlowReader:
         return status, said
 
 
+def threads_named(pid, name):
+    count = 0
+    for task in pathlib.Path(f'/proc/{pid}/task').iterdir():
+        try:
+            count += (task / 'comm').read_text().strip() == name
+        except OSError:  # the thread has just ended
+            pass
+    return count
+
+
+def helper_threads():
+    """Helper threads are there while functions run on them, and a second longer, and keep no process from its end."""
+    done = build(janus_cc, here / 'helpers.c', work / 'helpers')
+    if not tap.check('helpers.c compiles', done.returncode == 0, done.stderr):
+        return
+
+    def start(how):
+        return subprocess.Popen([work / 'helpers', how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                env=environment(JANUS_WORKERS=1))
+
+    def are_soon(process, wanted):
+        until = time.monotonic() + 30
+        while (count := threads_named(process.pid, 'janus/helper')) != wanted and time.monotonic() < until:
+            time.sleep(0.005)
+        return count
+
+    process = start('read')
+    during = are_soon(process, 20)
+    process.stdin.write(b'x' * 20)
+    process.stdin.flush()
+    said = process.stdout.readline()
+    after = are_soon(process, 0)
+    process.stdin.close()
+    status = process.wait(timeout=60)
+    tap.check('a helper thread for each function that waits, on one worker, and none when all have ended',
+              (during, said, after, status) == (20, b'all have read\n', 0, 0), f'{during} {said} {after} {status} {process.stderr.read()}')
+    process = start('exit')
+    tap.check('a function that waits for ever keeps no process from its end', process.wait(timeout=60) == 5, process.returncode)
+    process.stdin.close()
+
+
 def slow_readers():
     """A task that waits for a reader holds up no other task, and its wait leaves nothing behind."""
     done = build(janus_cc, here / 'slow_reader.c', work / 'slow_reader')
@@ -670,7 +711,7 @@ if tap.check('ends.c compiles', done.returncode == 0, done.stderr):
     tap.check('the program is one static file: no interpreter, no needed library, nothing both writable and executable',
               'INTERP' not in headers and 'RWE' not in headers and 'LOAD' in headers, headers)
     for group in (statuses, says_all, contained, unread, forged, bounded, settings, workers_by_default, refused,
-                  short_of_memory, filtered, signals, closed_pipes, lists, places_after_a_handover, stopped, slow_readers, report_functions,
-                  alone):
+                  short_of_memory, filtered, signals, closed_pipes, lists, places_after_a_handover, helper_threads, stopped, slow_readers,
+                  report_functions, alone):
         group()
 tap.end()

@@ -20,6 +20,10 @@ bool has_paid(const Runnable*) noexcept {
   return false;
 }
 
+Worker* home_of(const Runnable*) noexcept {
+  return nullptr;
+}
+
 std::uint64_t id_of(const Runnable* runnable) noexcept {
   return static_cast<const Job*>(runnable)->id;
 }

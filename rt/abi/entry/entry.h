@@ -9,6 +9,7 @@
 //     enter(ops)        charged, if a task calls
 //     enter_fast()      enter() for the few most frequent calls, if no check needs attention; otherwise
 //                       `task` is nullptr, nothing is charged, and enter() has to be called
+//     enter_on_any_thread()   enter_free() for the few calls that every function on a helper thread may make
 //     enter_outside()   for calls that rt.h marks [threads outside tasks]: a task gets an error and nothing happens
 //
 // [task] functions return JANUS_E_NO_TASK where `task` is nullptr.
@@ -27,6 +28,7 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/report/runtime_text.h"
 #include "rt/task/run/abort_task.h"
+#include "rt/task/run/blocking.h"
 #include "rt/task/wait/authority.h"
 #include "rt/task/wait/slice.h"
 #include "rt/task/wait/user_memory.h"
@@ -34,7 +36,7 @@
 namespace janus {
 
 struct Caller {
-  Worker* worker;  // nullptr: the thread is not a worker
+  Worker* worker;  // nullptr: the thread is not a worker; without a task, the record of a helper thread, of no runtime
   Task* task;      // nullptr: outside tasks
 };
 
@@ -56,6 +58,20 @@ struct Caller {
   if (task != nullptr) [[likely]]
     require_stack(*worker);
   return {worker, task};
+}
+
+// The record of the calling thread, if it is a helper thread (rt/task/run/blocking.h), else nullptr.
+inline Worker* helper_of_thread() noexcept {
+  Worker* const worker = every_thread_is_worker ? &current_worker() : worker_in_host();
+  return worker != nullptr && worker->helper != nullptr ? worker : nullptr;
+}
+
+// As enter_free(), for calls that any function on a helper thread may make.
+inline Caller enter_on_any_thread() noexcept {
+  const Worker* const worker = every_thread_is_worker ? &current_worker() : worker_in_host();
+  if (worker == nullptr || worker->task == kNoTaskNorHost) [[unlikely]]
+    return {nullptr, nullptr};
+  return enter_free();
 }
 
 // Handles the end of a slice at the entry.
@@ -135,11 +151,12 @@ LastError last_error_of(const Caller& caller) noexcept;
   return me.task == nullptr && me.worker != nullptr;
 }
 
-// For calls that make, run and end runtimes [threads outside tasks]: a task that could do so would escape its budget.
+// For calls that make, run and end runtimes [threads outside tasks]: a task that could do so would escape its budget, and a
+// helper thread could wait for itself.
 // 0, or JANUS_E_STATE, which becomes the task's last error, too.
 [[nodiscard]] inline int enter_outside() noexcept {
   const Caller me = enter();
-  if (me.worker == nullptr) return 0;
+  if (me.worker == nullptr && helper_of_thread() == nullptr) return 0;
   set_error(me, with_why(JANUS_E_STATE, Why::kInTask));
   return JANUS_E_STATE;
 }

@@ -23,7 +23,7 @@ struct DebuggerEntry {
 
 // The last entry has no name.
 struct DebuggerTable {
-  DebuggerEntry entries[101];
+  DebuggerEntry entries[103];
 };
 
 // Friend of the classes whose private fields are in the table.
@@ -83,7 +83,7 @@ struct DebuggerLayout {
         {"join.joiner", offsetof(Join, joiner)},
 
         {"waits_for.channel", static_cast<unsigned>(waits_for(WaitReason::kChannel))},
-        {"waits_for.foreign", static_cast<unsigned>(waits_for(WaitReason::kForeignChannel))},
+        {"waits_for.channel_apart", static_cast<unsigned>(waits_for(WaitReason::kChannelApart))},
         {"waits_for.select", static_cast<unsigned>(waits_for(WaitReason::kSelect))},
         {"waits_for.token", static_cast<unsigned>(waits_for(WaitReason::kToken))},
         {"waits_for.budget", static_cast<unsigned>(waits_for(WaitReason::kBudget))},
@@ -95,6 +95,8 @@ struct DebuggerLayout {
         {"waits_for.sync", static_cast<unsigned>(waits_for(WaitReason::kSync))},
         {"waits_for.relock", static_cast<unsigned>(waits_for(WaitReason::kRelock))},
         {"waits_for.safepoint", static_cast<unsigned>(waits_for(WaitReason::kSafepoint))},
+        {"waits_for.helper_queue", static_cast<unsigned>(waits_for(WaitReason::kHelperQueue))},
+        {"waits_for.helper", static_cast<unsigned>(waits_for(WaitReason::kHelper))},
 
         // A suspended task's callee-saved registers. The address to resume at is on top of its stack.
         {"suspension.sp", offsetof(Suspension, context) + offsetof(arch::Context, sp)},

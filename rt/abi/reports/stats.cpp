@@ -48,6 +48,7 @@ constexpr Addend kAddends[] = {
     JANUS_ADDEND(tasks_inline, completed_inline),
     JANUS_ADDEND(injected, injected),
     JANUS_ADDEND(fair_turns, fair_rounds),
+    JANUS_ADDEND(tasks_pinned, pinned),
 };
 #undef JANUS_ADDEND
 static_assert(sizeof(Counter) == sizeof(std::uint64_t) && sizeof(Counters) / sizeof(Counter) <= 256);
@@ -84,6 +85,7 @@ void add_up(Runtime& runtime, janus_stats& sum) noexcept {
   ROW(tasks_panicked) \
   ROW(tasks_live) \
   ROW(tasks_inline) \
+  ROW(tasks_pinned) \
   ROW(switches) \
   ROW(yields) \
   ROW(yields_charged) \

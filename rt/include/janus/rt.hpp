@@ -17,6 +17,7 @@
 #endif
 
 // The inline namespace separates these names from the runtime's own in the archive.
+#include <janus/rt/blocking.hpp>
 #include <janus/rt/calling_task.hpp>
 #include <janus/rt/channel.hpp>
 #include <janus/rt/fork_join.hpp>

@@ -15,7 +15,7 @@ namespace {
 // The other half of a transfer has taken the case, or has not: then its task, which is awake, finds another one.
 [[gnu::noinline]] void complete_case(Worker* worker, ChannelWait& wait, ChannelWait::Status status) noexcept {
   wait.status.store(status, std::memory_order_relaxed);
-  (void)wake(wait.is_foreign ? nullptr : worker, *wait.task, WaitReason::kSelect);
+  (void)wake(wait.from == ChannelWait::From::kElsewhere ? nullptr : worker, *wait.task, WaitReason::kSelect);
 }
 
 // Ends a wait that was not served. One of a select whose selection is no longer open only learns why it left the queue.
@@ -33,11 +33,11 @@ void end_unserved(Worker* worker, ChannelWait& wait, ChannelWait::Status why) no
 void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status) noexcept {
   if (wait.is_select) return complete_case(worker, wait, status);
   Task& task = *wait.task;
-  const bool is_foreign = wait.is_foreign;
+  const ChannelWait::From from = wait.from;
   if (end_wait<Path::kGeneral>(wait, status))
     push_ready(worker, task);
-  else if (is_foreign)
-    (void)wake(nullptr, task, WaitReason::kForeignChannel);
+  else if (from != ChannelWait::From::kHere)
+    (void)wake(from == ChannelWait::From::kPinned ? worker : nullptr, task, WaitReason::kChannelApart);
 }
 
 namespace {
@@ -99,7 +99,7 @@ unsigned wake_leaving(Worker* worker, Channel& channel, unsigned most) noexcept 
   List<ChannelWait>& queue = direction == Direction::kSend ? channel.senders : channel.receivers;
   List<ChannelWait>::remove(&wait);
   const bool is_bad = why == ChannelWait::Status::kBadMemory;
-  const std::uint32_t group = wait.is_foreign ? 0 : wait.task->group;
+  const std::uint32_t group = wait.from == ChannelWait::From::kElsewhere ? 0 : wait.task->group;
   if (worker_ != nullptr) {
     if (dropped_ == 0) began_ = Scheduler::turn_clock(*worker_);
     // Without a worker of this runtime the faulting address is unknown; then `data` keeps the start of the memory.
@@ -146,10 +146,11 @@ struct AwaitedPartner : Awaited {
   BiasedLock::Hold hold;
 
   AwaitedPartner(Channel& at, ChannelWait& own, BiasedLock::Hold held) noexcept : channel(at), its(own), hold(held) {}
-  WaitReason reason() const noexcept { return its.is_foreign ? WaitReason::kForeignChannel : WaitReason::kChannel; }
+  WaitReason reason() const noexcept { return is_here() ? WaitReason::kChannel : WaitReason::kChannelApart; }
+  bool is_here() const noexcept { return its.from == ChannelWait::From::kHere; }
   bool is_over() const noexcept { return its.status.load(std::memory_order_acquire) != ChannelWait::Status::kWaiting; }
-  // A foreign task is woken under the lock, by a thread that goes on to read the task.
-  bool is_over_at_a_glance() const noexcept { return !its.is_foreign && is_over(); }
+  // Who is not from here is woken under the lock, by a thread that goes on to read the task.
+  bool is_over_at_a_glance() const noexcept { return is_here() && is_over(); }
   LockOwner* owner() const noexcept { return owner_in(channel, &current_worker()); }
   void lock() noexcept { hold = channel.lock.lock_as_guest(owner()); }  // the channel may have ended
   void unlock() const noexcept { channel.lock.unlock(owner(), hold); }
@@ -161,7 +162,7 @@ struct AwaitedPartner : Awaited {
 // Called under the lock, which it releases. Waits until served, closed or cancelled.
 [[gnu::noinline]] int wait_locked(Channel& channel, Task& self, ChannelWait& its, BiasedLock::Hold hold) noexcept {
   // A channel of another runtime may be unmapped while a canceller still reads this.
-  if (!its.is_foreign) std::atomic_ref(self.waits_at).store(&channel, std::memory_order_relaxed);
+  if (its.from == ChannelWait::From::kHere) std::atomic_ref(self.waits_at).store(&channel, std::memory_order_relaxed);
   AwaitedPartner awaited(channel, its, hold);
   const WaitEnd end = wait(self, awaited);
   if (end != WaitEnd::kOver) [[unlikely]]
@@ -172,8 +173,10 @@ struct AwaitedPartner : Awaited {
 }  // namespace
 
 int wait_at(Channel& channel, Task& self, List<ChannelWait>& queue, void* data, BiasedLock::Hold hold) noexcept {
-  const bool is_foreign = owner_in(channel, &current_worker()) == nullptr;
-  ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, is_foreign, false, false, 0};
+  using enum ChannelWait::From;
+  const bool is_elsewhere = owner_in(channel, &current_worker()) == nullptr;
+  const ChannelWait::From from = is_elsewhere ? kElsewhere : is_pinned(self) ? kPinned : kHere;
+  ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, from, false, false, 0};
   queue.push_back(&wait);
   return wait_locked(channel, self, wait, hold);
 }

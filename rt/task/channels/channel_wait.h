@@ -22,11 +22,13 @@ struct ChannelWait : ListLink<> {
   // kBadMemory: the memory at `data` cannot be accessed; `data` is now the address that was touched. kLookAgain:
   // nothing has happened, and the task has to try again. kStale: its select has taken another case.
   enum class Status : std::uint8_t { kWaiting, kServed, kClosed, kBadMemory, kLookAgain, kStale };
+  // Where the task is: kElsewhere if it is of another runtime than the channel. The fast path wakes those of kHere alone.
+  enum class From : std::uint8_t { kHere, kPinned, kElsewhere };
   Task* task;
   void* data;  // the element to send, or the buffer to receive into
   // Written under the lock. Once it is not kWaiting, only the waiting task looks at this object.
   std::atomic<Status> status;
-  bool is_foreign;       // the task is of another runtime than the channel
+  From from;
   bool is_select;        // this is a SelectWait
   bool is_sender;        // valid with kLookAgain
   std::uint32_t secret;  // valid with kLookAgain: of the channel's handle; the channel may have ended
@@ -61,13 +63,13 @@ template <Direction kDirection>
 
 // --- For the other side ---
 
-// Whether the task still sleeps in this wait (a cancel has not woken it) and belongs to the channel's runtime.
+// Whether the task still sleeps in this wait (a cancel has not woken it), belongs to the channel's runtime and is not pinned.
 [[gnu::always_inline]] inline bool is_here(const ChannelWait& wait) noexcept {
   return arch::cmp_relaxed(wait.task->state, waits_for(WaitReason::kChannel));
 }
 
 // First half of ending a wait that is out of its queue. True: the task is ready now, and the caller queues it. False:
-// the wait is foreign, and the caller wakes its task; or a cancel has woken the task, which may end, so the caller must
+// the wait is not from here, and the caller wakes its task; or a cancel has woken the task, which may end, so the caller must
 // not access it any more. Fast path: requires is_here().
 template <Path kPath>
 [[gnu::always_inline]] inline bool end_wait(ChannelWait& wait, ChannelWait::Status status) noexcept {
@@ -78,7 +80,7 @@ template <Path kPath>
   return was_here;
 }
 
-// Both halves. A task of another runtime, and one that selects, takes the channel's lock before it leaves the wait, so it
+// Both halves. A task of another runtime, a pinned one, and one that selects, takes the channel's lock before it leaves the wait, so it
 // still exists here. Its selection is no longer open.
 void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status) noexcept;
 

@@ -78,7 +78,8 @@ void Select::add(Channel& channel, std::uint32_t secret, Direction direction, vo
   SelectWait& wait = *new (&waits_[count_]) SelectWait;
   wait.task = &self_;
   wait.data = data;
-  wait.is_foreign = channel.runtime != self_.nursery->runtime;
+  const bool is_elsewhere = channel.runtime != self_.nursery->runtime;
+  wait.from = is_elsewhere ? ChannelWait::From::kElsewhere : ChannelWait::From::kHere;
   wait.is_select = true;
   wait.is_sender = direction == Direction::kSend;
   wait.secret = secret;

@@ -131,7 +131,7 @@ template <Direction kDirection, Path kPath>
                                        void*) noexcept {
   Task& self = *static_cast<Task*>(self_pointer);
   Channel& channel = *static_cast<Channel*>(channel_pointer);
-  ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, false, false, false, 0};
+  ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, ChannelWait::From::kHere, false, false, 0};
   static_cast<List<ChannelWait>*>(queue_pointer)->push_back(&wait);
   if (!block_at(channel, self)) [[unlikely]]
     return leave_queue(channel, wait);

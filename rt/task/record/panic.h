@@ -17,6 +17,8 @@ constexpr std::int64_t code_of(Outcome forced) noexcept {
 inline constexpr char kGraceIsGone[] = "it was cancelled, and has used up its grace";
 [[noreturn]] void panic(Task& task, Cause cause, const char* why) noexcept;
 [[noreturn]] void end_for_budget(Task& task, Component component) noexcept;
+// A panic that was reported.
+[[noreturn]] void end_as_panicked(Task& task, Cause cause) noexcept;
 // Precondition: the task was told to end.
 [[noreturn]] void end_as_cancelled(Task& task) noexcept;
 // After a failed copy of user memory (rt/task/wait/user_memory.h): ends the task as if it had accessed the memory

@@ -110,7 +110,9 @@ struct Runtime {
   Nursery* outside;                            // nurseries that threads outside tasks have opened
   std::atomic<bool> is_fed_from_outside;       // outside threads may wake its tasks (deadlock.cpp); never reset
   std::atomic<std::uint32_t> waits_for_locks;  // tasks that wait for a keyed lock, whichever runtime holds it
-  std::atomic<std::uint32_t> waits_for_room;   // tasks that wait for a reader to make room (rt/task/wait/room.h)
+  // Tasks that no task need wake: they wait for a reader to make room (rt/task/wait/room.h), or for a helper thread
+  // (rt/task/run/blocking.h).
+  std::atomic<std::uint32_t> waits_outside;
   std::atomic<std::uint32_t>
       timed_awaits;  // threads outside tasks that await a nursery until a time, or stop the world
   const Reporting* reporting;                  // nullptr: reports go to stderr (rt/task/report/reporting.h)

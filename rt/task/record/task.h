@@ -57,18 +57,21 @@ enum class TaskState : std::uint8_t {
 // What a task waits for.
 enum class WaitReason : std::uint8_t {
   kChannel,
-  kForeignChannel,  // of another runtime
-  kSelect,          // several channels
-  kToken,           // janus_park
+  kChannelApart,  // of another runtime; or any, if the task is pinned
+  kSelect,        // several channels
+  kToken,         // janus_park
   kBudget,
-  kTask,       // its end
-  kChildren,   // their end
-  kLock,       // a keyed lock
-  kRoom,       // in a descriptor
-  kTime,       // nothing else
-  kSync,       // a lock or condition of janus/sync.h
-  kRelock,     // a mutex that a wait for a condition has released, and needs to return
-  kSafepoint,  // its turn to stop the world
+  kTask,         // its end
+  kChildren,     // their end
+  kTime,         // nothing else
+  kSync,         // a lock or condition of janus/sync.h
+  kSafepoint,    // its turn to stop the world
+  kHelperQueue,  // a helper thread that takes its call
+  // No cancel ends these.
+  kLock,    // a keyed lock
+  kRoom,    // in a descriptor
+  kRelock,  // a mutex that a wait for a condition has released, and needs to return
+  kHelper,  // the end of its call on a helper thread
 };
 
 constexpr TaskState waits_for(WaitReason reason) noexcept {
@@ -83,9 +86,9 @@ constexpr WaitReason reason_of(TaskState state) noexcept {
   return static_cast<WaitReason>(static_cast<unsigned>(state) - static_cast<unsigned>(TaskState::kWaits));
 }
 // Whether a cancel ends the wait. What the others wait for comes soon, or call_room_waiters() ends the wait; or, for
-// kRelock, the call cannot return without it.
+// kRelock and kHelper, the call cannot return without it.
 constexpr bool is_ended_by_cancel(WaitReason reason) noexcept {
-  return reason != WaitReason::kLock && reason != WaitReason::kRoom && reason != WaitReason::kRelock;
+  return reason < WaitReason::kLock;
 }
 // Whether a worker may be running the task. A task without a handle that runs on its parent's stack gets the state
 // kRunning only after its first wait; until then the state is left over from the record's previous task.
@@ -124,8 +127,8 @@ struct TaskMarks {
   static constexpr std::uint8_t kHasError = 16;    // janus_last_error, or errno
   static constexpr std::uint8_t kHoldsLocks = 32;  // it may have to release some at its end, or tell those who wait
   static constexpr std::uint8_t kHasGrown = 64;    // it has grown its stack, and shrinks it at its end
-  // It has a deadline, is in a shield, carries a token or has derived some, has inherited values, or has stopped the world;
-  // unlike the others, only as long as that.
+  // It has a deadline, is in a shield, is pinned, carries a token or has derived some, has inherited values, or has stopped
+  // the world; unlike the others, only as long as that.
   static constexpr std::uint8_t kHasContext = 128;
 };
 
@@ -226,7 +229,8 @@ struct RunDetails : ListLink<MigratedTasks> {
   Stack* abandoned = nullptr;           // its own stack, if it ends by force on a spare one
   LockWaiter* held_locks = nullptr;     // with kHoldsLocks
   LocksBefore* locks_before = nullptr;  // of the innermost half that began with kHoldsLocks (rt/task/run/fork.cpp)
-  static constexpr std::uint8_t kInShield = 1, kHasCaps = 2, kHoldsWorld = 4, kLostWorld = 8, kInherits = 16;
+  static constexpr std::uint8_t kInShield = 1, kHasCaps = 2, kHoldsWorld = 4, kLostWorld = 8, kInherits = 16,
+                                kIsPinned = 32;
   const DeadlineActions* deadline = nullptr;  // with kHasContext; nullptr: none
   InheritedValues* inherited = nullptr;       // with kInherits (rt/task/account/inherited.h)
   // With kHasCaps (rt/task/nurseries/cap.h):
@@ -249,10 +253,14 @@ struct RunDetails : ListLink<MigratedTasks> {
   std::uint16_t waits = 0;        // counts what `task->awaits` was, so that no two waits are alike
   bool was_told = false;          // the cancel of task->nursery has told it; under that nursery's lock
   bool has_passed_cancel_on = false;  // with kSawCancel: no shield above it puts its cancel aside (any more)
-  std::uint8_t context = 0;           // with kHasContext, beside a deadline: kInShield ... kInherits
+  std::uint8_t context = 0;           // with kHasContext, beside a deadline: kInShield ... kIsPinned
   bool is_half_shielded = false;      // with kHasContext: the innermost half that runs began so (rt/task/run/fork.cpp)
   Outcome outcome = Outcome::kPending;  // once kWasForced
   Cause cause = Cause::kNone;           // once kWasForced
+  // With kIsPinned: how many pins are to be undone, and how many of them the innermost half began with; `pins` is no less.
+  // The worker that it stays on.
+  std::uint32_t pins, pins_before;
+  std::uint16_t pinned_to;
 };
 
 // The frame of a running task, at the top of its part of the stack.
@@ -280,6 +288,10 @@ inline bool has_deadline(const Task& task) noexcept {
 }
 inline bool is_shielded(const Task& task) noexcept {
   return task.is_marked(TaskMarks::kHasContext) && (task.frame->details.context & RunDetails::kInShield) != 0;
+}
+// Also of a task that has stopped, by whoever has made it ready.
+inline bool is_pinned(const Task& task) noexcept {
+  return task.is_marked(TaskMarks::kHasContext) && (task.frame->details.context & RunDetails::kIsPinned) != 0;
 }
 // After the end of what was part of its context: takes the mark away if nothing is left.
 inline void look_at_context(Task& task) noexcept {

@@ -97,33 +97,67 @@ void append_path(TextWriter& text, const Task& task) noexcept {
   }
 }
 
-const char* what_for(TaskState state) noexcept {
-  if (state == TaskState::kNesting) return "waits for tasks to end";
-  if (!is_waiting(state)) return nullptr;
-  switch (reason_of(state)) {
+namespace {
+
+// What tasks wait for, for each reason: one of these texts, which a compiler's switch would take twice the bytes to find.
+constexpr char kWaits[] =
+    "waits for tasks to end\0"
+    "waits at a channel\0"
+    "waits at several channels\0"
+    "is parked\0"
+    "waits for a recharge\0"
+    "waits for a static or a descriptor\0"
+    "sleeps\0"
+    "waits for a lock or a condition\0"
+    "waits for a helper thread";
+constexpr std::uint8_t text_of(WaitReason reason) noexcept {
+  switch (reason) {
     case WaitReason::kTask:
     case WaitReason::kChildren:
-      return "waits for tasks to end";
+      return 0;
     case WaitReason::kChannel:
-    case WaitReason::kForeignChannel:
-      return "waits at a channel";
+    case WaitReason::kChannelApart:
+      return 1;
     case WaitReason::kSelect:
-      return "waits at several channels";
+      return 2;
     case WaitReason::kToken:
-      return "is parked";
+      return 3;
     case WaitReason::kBudget:
-      return "waits for a recharge";
+      return 4;
     case WaitReason::kLock:
     case WaitReason::kRoom:
-      return "waits for a static or a descriptor";
+      return 5;
     case WaitReason::kTime:
-      return "sleeps";
+      return 6;
     case WaitReason::kSync:
     case WaitReason::kRelock:
     case WaitReason::kSafepoint:
-      return "waits for a lock or a condition";
+      return 7;
+    case WaitReason::kHelperQueue:
+    case WaitReason::kHelper:
+      return 8;
   }
-  return nullptr;
+  return 0;
+}
+constexpr unsigned kReasons = static_cast<unsigned>(WaitReason::kHelper) + 1;
+struct TextsOfReasons {
+  std::uint8_t of[kReasons];
+};
+constexpr TextsOfReasons kTexts = [] {
+  TextsOfReasons texts{};
+  for (unsigned i = 0; i < kReasons; ++i) texts.of[i] = text_of(static_cast<WaitReason>(i));
+  return texts;
+}();
+
+}  // namespace
+
+const char* what_for(TaskState state) noexcept {
+  if (!is_waiting(state) && state != TaskState::kNesting) return nullptr;
+  const char* text = kWaits;
+  for (unsigned skip = is_waiting(state) ? kTexts.of[static_cast<unsigned>(reason_of(state))] : 0; skip != 0; --skip)
+    while (*text++ != '\0') {
+    }
+  return text;
 }
 
 bool find_place(const Task& task, Place& place) noexcept {

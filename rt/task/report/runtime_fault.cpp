@@ -53,11 +53,7 @@ void append_build(Dump& dump) noexcept {
 
 }  // namespace
 
-bool is_runtimes_own(const platform::Fault& fault, Worker& worker) noexcept {
-  const Stack* const stack = worker.stack;
-  if (stack == nullptr || !lies_on(*stack, fault.sp)) return false;
-  if (fault.has_address && runtime_of(worker).stacks.in_guard(stack, reinterpret_cast<const std::byte*>(fault.address)))
-    return false;
+bool is_in_runtime(const platform::Fault& fault) noexcept {
   for (const std::uint32_t at : janus_task_call_fn_at)
     if (fault.ip == as_number(reinterpret_cast<const void*>(&janus_task_call)) + at) return false;
   return is_between(ip_outside_memory(fault), janus_text, janus_text_end);
@@ -71,6 +67,14 @@ bool is_in_runtime(const platform::Fault& where, const Worker& worker) noexcept 
 bool is_in_program(const platform::Fault& where, const Worker& worker) noexcept {
   if (janus_text_end == nullptr || worker.stack == nullptr || !lies_on(*worker.stack, where.sp)) return false;
   return is_between(ip_outside_memory(where), janus_text_end, etext);
+}
+
+bool is_runtimes_own(const platform::Fault& fault, Worker& worker) noexcept {
+  const Stack* const stack = worker.stack;
+  if (stack == nullptr || !lies_on(*stack, fault.sp)) return false;
+  if (fault.has_address && runtime_of(worker).stacks.in_guard(stack, reinterpret_cast<const std::byte*>(fault.address)))
+    return false;
+  return is_in_runtime(fault);
 }
 
 void end_for_runtime_fault(const platform::Fault& fault, Worker& worker, const char* cause) noexcept {

@@ -11,6 +11,8 @@ namespace janus {
 // The linker script defines the bounds of the runtime's text (linker/runtime-text.ld); without it no fault counts as
 // the runtime's. A fault that the task's stack causes is the task's: an overflow, or a bad stack pointer.
 bool is_runtimes_own(const platform::Fault& fault, Worker& worker) noexcept;
+// The same for a fault on a thread's own stack, by the place of the code alone.
+bool is_in_runtime(const platform::Fault& fault) noexcept;
 
 // Whether a thread that was interrupted at any instruction is in the runtime's text, or in a mem* function that the
 // runtime calls; and whether it is in the program's own, or in a mem* function that that calls, on the worker's stack.

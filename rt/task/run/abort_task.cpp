@@ -19,6 +19,7 @@
 #include "rt/task/report/backtrace.h"
 #include "rt/task/report/reporting.h"
 #include "rt/task/report/runtime_fault.h"
+#include "rt/task/run/blocking.h"
 #include "rt/task/run/run.h"
 #include "rt/task/stacks/panic_report.h"
 #include "rt/task/stacks/stack_growth.h"
@@ -32,34 +33,6 @@
 namespace janus {
 
 namespace {
-
-// Why the task ends, with the text for its report.
-struct Reason {
-  Cause cause;
-  const char* text;
-};
-
-Reason reason_of(const platform::Fault& fault, Worker& worker) noexcept {
-  constexpr Reason kBadAccess = {Cause::kBadAccess, "invalid memory access"};
-  switch (fault.kind) {
-    case platform::FaultKind::kAccess:
-    case platform::FaultKind::kBus: {
-      if (!fault.has_address || worker.stack == nullptr) return kBadAccess;
-      auto* const touched = reinterpret_cast<const std::byte*>(fault.address);
-      if (!runtime_of(worker).stacks.in_guard(worker.stack, touched)) return kBadAccess;
-      return {Cause::kStackOverflow, overflow_cause(Growth::kAtMost)};
-    }
-    case platform::FaultKind::kIllegalInstruction:
-      return {Cause::kIllegalInstruction, "illegal instruction"};
-    case platform::FaultKind::kDivision:
-      return {Cause::kDivision, "division by zero"};
-    case platform::FaultKind::kFloatingPoint:
-      return {Cause::kOther, "floating-point exception"};
-    case platform::FaultKind::kBreakpoint:
-      return {Cause::kOther, "breakpoint"};
-  }
-  return {Cause::kOther, "fault"};
-}
 
 // --- Leaving ---
 
@@ -186,6 +159,10 @@ void mark_as_forced(Task& task, Outcome outcome, Cause cause) noexcept {
   end_by_force(task, Outcome::kPanic, cause);
 }
 
+[[gnu::noinline, gnu::cold]] void end_as_panicked(Task& task, Cause cause) noexcept {
+  end_by_force(task, Outcome::kPanic, cause);
+}
+
 [[gnu::noinline, gnu::cold]] void end_for_budget(Task& task, Component component) noexcept {
   end_by_force(task, Outcome::kBudget, cause_of(component));
 }
@@ -239,7 +216,7 @@ Outcome outcome_of_overflow(const Task& task, Growth growth) noexcept {
   fault.resume_sp = ((task.frame->frame_sp - 512) & ~std::uint64_t{15}) - 8;
 }
 
-// A fault of the runtime itself ends the process; a fault of the task ends the task.
+// A fault of the runtime itself ends the process; a fault of the task, or of a function on a helper thread, ends the task.
 void contain(platform::Fault& fault, Worker& worker) noexcept {
   if (worker.leave_report != nullptr) return worker.leave_report(worker, &fault);
   Task* const task = current_task(worker);
@@ -266,6 +243,9 @@ bool contain_fault(platform::Fault& fault) noexcept {
   auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
   if (is_answered(fault, worker)) return true;
   if (worker == nullptr) return false;
+  if (worker->helper != nullptr) {
+    return contain_on_helper(*worker, fault);
+  }
   if (worker->is_in_fault) end_for_runtime_fault(fault, *worker, "a fault while another was looked into");
   worker->is_in_fault = true;
   contain(fault, *worker);
@@ -285,6 +265,7 @@ void end_for_overrun(platform::Fault& where, Worker& worker, Task& task, std::ui
 }
 
 [[gnu::noinline, gnu::cold]] void look_at_stack(Worker& worker) noexcept {
+  if (worker.helper != nullptr) refuse_on_helper(worker);
   const Stack* const stack = worker.stack;
   const auto limit = reinterpret_cast<std::uintptr_t>(stack->limit) + Scheduler::kStackReserve;
   const bool has_room = arch::stack_pointer() >= limit;

@@ -47,11 +47,12 @@ struct AwaitedChildren : AwaitedUnlocked {
 };
 
 // Not for a task with a deadline: it could go on only once the child that runs on its stack has ended; nor for one that has
-// stopped the world.
+// stopped the world. Nor for one that is pinned: another worker may go on with the child, and so with the stack.
 [[gnu::noinline]] void run_own_children(Task& self, Nursery& nursery) noexcept {
   if (self.is_marked(TaskMarks::kHasContext)) {
     const RunDetails& details = self.frame->details;
-    if (details.deadline != nullptr || (details.context & RunDetails::kHoldsWorld) != 0) return;
+    constexpr std::uint8_t kStay = RunDetails::kHoldsWorld | RunDetails::kIsPinned;
+    if (details.deadline != nullptr || (details.context & kStay) != 0) return;
   }
   run_children<Path::kGeneral>(self, nursery);
 }

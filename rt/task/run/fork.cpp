@@ -15,6 +15,7 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/report/reporting.h"
 #include "rt/task/run/await.h"
+#include "rt/task/run/pin.h"
 #include "rt/task/run/run.h"
 #include "rt/task/stacks/panic_report.h"
 #include "rt/task/wait/cancel.h"
@@ -50,6 +51,7 @@ Report forgive(Task& self) noexcept {
   if (was_forced) {
     leave_abandoned_frames(*self.frame, self.frame->frame_sp);
     release_held_locks(self, locks_to_keep(self));
+    if (end_pins_of_half != nullptr && self.is_marked(TaskMarks::kHasContext)) end_pins_of_half(self);
     end = forgive(self);
   }
   code = end_left_open(self, code, code < 0);
@@ -93,7 +95,7 @@ Report forgive(Task& self) noexcept {
   return await_other(self, nursery, own, ends);
 }
 
-// Calls the own half of a task that has held locks or is in a shield: if it ends by force, the task keeps these. The other
+// Calls the own half of a task that has held locks, is in a shield or is pinned: if it ends by force, the task keeps these. The other
 // half is still to be awaited.
 [[gnu::noinline, gnu::cold]] Report call_and_keep(Task& self, Nursery& nursery, TaskFn own, void* arg,
                                                   const Before& before) noexcept {
@@ -102,10 +104,13 @@ Report forgive(Task& self) noexcept {
   details.locks_before = &locks;
   const bool was_half_shielded = details.is_half_shielded;
   details.is_half_shielded = is_shielded(self);
+  const std::uint32_t pins_before = is_pinned(self) ? details.pins_before : 0;
+  if (is_pinned(self)) details.pins_before = details.pins;
   const std::int64_t code = janus_half_call(arg, own, &self.frame->frame_sp);
   const Report end = end_own_half(self, code);
   details.locks_before = locks.outer;
   details.is_half_shielded = was_half_shielded;
+  if (is_pinned(self)) details.pins_before = pins_before < details.pins ? pins_before : details.pins;
   leave_own_half(*self.frame, nursery, before);
   return end;
 }

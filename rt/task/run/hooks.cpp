@@ -28,12 +28,18 @@ std::uint64_t id_of(const Runnable* runnable) noexcept {
   return static_cast<const Task*>(runnable)->id;
 }
 
+Worker* home_of(const Runnable* runnable) noexcept {
+  const auto& task = *static_cast<const Task*>(runnable);
+  if (!is_pinned(task)) return nullptr;
+  return task.nursery->runtime->scheduler.worker(task.frame->details.pinned_to);
+}
+
 // Ends waits for recharges that no task can make; if there are none, handles a deadlock. Does nothing while a task
-// waits for room in a descriptor: a reader may let it go on at any time; or while a thread outside awaits until a time, or
-// stops the world.
+// waits for room in a descriptor or for a helper thread: these may let it go on at any time; or while a thread outside awaits
+// until a time, or stops the world.
 void on_all_idle(Worker& worker, IdleSet::Snapshot entered) noexcept {
   Runtime& runtime = runtime_of(worker);
-  if (runtime.waits_for_room.load(std::memory_order_acquire) != 0) return;
+  if (runtime.waits_outside.load(std::memory_order_acquire) != 0) return;
   if (runtime.timed_awaits.load(std::memory_order_acquire) != 0) return;
   const BudgetWaits* const waits = runtime.budget_waits.load(std::memory_order_relaxed);
   if (waits != nullptr && waits->fail_unrechargeable(runtime, &worker, entered)) return;

@@ -18,6 +18,7 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/report/reporting.h"
 #include "rt/task/run/watch.h"
+#include "rt/task/run/pin.h"
 #include "rt/task/stacks/panic_report.h"
 #include "rt/task/stacks/stack_growth.h"
 #include "rt/task/sync/sync_queue.h"
@@ -245,6 +246,7 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
 [[gnu::noinline, gnu::cold]] void give_back(Task& task) noexcept {
   if (task.is_marked(TaskMarks::kHasContext)) {
     if ((task.frame->details.context & RunDetails::kHoldsWorld) != 0) lose_world(task, WorldLoss::kEnds);
+    if (end_pins != nullptr) end_pins(task);
     if (has_inherited(task)) end_inherited(task);
     if (end_caps != nullptr && task.is_marked(TaskMarks::kHasContext)) end_caps(task);
   }

@@ -50,4 +50,26 @@ constexpr std::size_t kShownReason = 500;  // bytes of a reason that users wrote
   if (runtime_of(worker).options.ends_by_panic) platform::abort();
 }
 
+Reason reason_of(const platform::Fault& fault, Worker& worker) noexcept {
+  constexpr Reason kBadAccess = {Cause::kBadAccess, "invalid memory access"};
+  switch (fault.kind) {
+    case platform::FaultKind::kAccess:
+    case platform::FaultKind::kBus: {
+      if (!fault.has_address || worker.stack == nullptr) return kBadAccess;
+      auto* const touched = reinterpret_cast<const std::byte*>(fault.address);
+      if (!runtime_of(worker).stacks.in_guard(worker.stack, touched)) return kBadAccess;
+      return {Cause::kStackOverflow, overflow_cause(Growth::kAtMost)};
+    }
+    case platform::FaultKind::kIllegalInstruction:
+      return {Cause::kIllegalInstruction, "illegal instruction"};
+    case platform::FaultKind::kDivision:
+      return {Cause::kDivision, "division by zero"};
+    case platform::FaultKind::kFloatingPoint:
+      return {Cause::kOther, "floating-point exception"};
+    case platform::FaultKind::kBreakpoint:
+      return {Cause::kOther, "breakpoint"};
+  }
+  return {Cause::kOther, "fault"};
+}
+
 }  // namespace janus

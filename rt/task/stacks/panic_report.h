@@ -11,4 +11,11 @@ namespace janus {
 // (rt/task/report/reporting.h) on the same worker, before anything else runs there.
 void report_panic(const Task& task, const char* why, const platform::Fault* fault) noexcept;
 
+// Why a fault ends a task, with the text for its report.
+struct Reason {
+  Cause cause;
+  const char* text;
+};
+[[nodiscard]] Reason reason_of(const platform::Fault& fault, Worker& worker) noexcept;
+
 }  // namespace janus

@@ -11,6 +11,7 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/room_bell.h"
 #include "rt/task/wait/wait.h"
+#include "rt/task/wait/wake.h"
 
 namespace janus {
 
@@ -45,7 +46,7 @@ void wake_waiter(RoomWaiter& waiter) noexcept {
   TaskState state = waits_for(WaitReason::kRoom);
   order_hooks::release(&waiter.task->frame);
   if (waiter.task->state.compare_exchange_strong(state, TaskState::kReady, std::memory_order_acq_rel))
-    waiter.task->nursery->runtime->scheduler.inject(waiter.task);
+    queue_ready(nullptr, *waiter.task);
 }
 
 // Under the lock. Wakes those whose descriptors were found to have room, or all, and lists the descriptors of the
@@ -157,7 +158,7 @@ bool wait_for_room_as(RoomWaiter& waiter, std::uint32_t calls) noexcept {
 bool wait_for_room(Task* task, int fd, std::uint32_t calls) noexcept {
   RoomWaiter waiter{nullptr, fd, 0, task, RoomWaiter::kWaits};
   if (task == nullptr) return wait_for_room_as(waiter, calls);
-  std::atomic<std::uint32_t>& waits = task->nursery->runtime->waits_for_room;
+  std::atomic<std::uint32_t>& waits = task->nursery->runtime->waits_outside;
   waits.fetch_add(1, std::memory_order_release);
   const bool has_waited = wait_for_room_as(waiter, calls);
   waits.fetch_sub(1, std::memory_order_release);

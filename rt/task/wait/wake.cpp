@@ -5,14 +5,19 @@
 #include "rt/task/record/channel.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/record/runtime.h"
+#include "rt/task/wait/pinned.h"
 
 namespace janus {
 
-void push_ready(Worker* worker, Task& task) noexcept {
+void queue_ready(Worker* worker, Task& task) noexcept {
+  if (task.is_marked(TaskMarks::kHasContext) && push_if_pinned != nullptr && push_if_pinned(task)) return;
   if (worker != nullptr) return worker->scheduler->push_woken(*worker, &task);
-  Runtime& runtime = *task.nursery->runtime;
-  runtime.is_fed_from_outside.store(true, std::memory_order_relaxed);
-  runtime.scheduler.inject(&task);
+  task.nursery->runtime->scheduler.inject(&task);
+}
+
+void push_ready(Worker* worker, Task& task) noexcept {
+  if (worker == nullptr) task.nursery->runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
+  queue_ready(worker, task);
 }
 
 namespace {

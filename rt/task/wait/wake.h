@@ -17,6 +17,8 @@ void wake_held(Worker* worker, Task& task) noexcept;
   task.state.store(TaskState::kReady, std::memory_order_relaxed);
 }
 void push_ready(Worker* worker, Task& task) noexcept;
+// The same, but nothing outside the runtime has woken the task, also if `worker` is nullptr.
+void queue_ready(Worker* worker, Task& task) noexcept;
 // Wakes the task from any wait that a cancel ends, so that it checks; false: it is in none. The caller must keep the
 // task from ending meanwhile.
 bool wake_to_look(Worker* worker, Task& task) noexcept;

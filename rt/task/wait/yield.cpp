@@ -5,9 +5,20 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/block.h"
 #include "rt/task/wait/children.h"
+#include "rt/task/wait/pinned.h"
 #include "rt/task/wait/slice.h"
 
 namespace janus {
+
+namespace {
+
+// yield_if_pinned(), if it is linked. No template: a compiler that sees all of the runtime would warn that it is.
+inline bool has_yielded_pinned(Worker& worker, Task& task, Suspension& suspension) noexcept {
+  return task.is_marked(TaskMarks::kHasContext) && yield_if_pinned != nullptr &&
+         yield_if_pinned(worker, task, suspension);
+}
+
+}  // namespace
 
 template <Path kPath>
 void give_way(Worker& worker, Task& task) noexcept {
@@ -17,7 +28,8 @@ void give_way(Worker& worker, Task& task) noexcept {
   task.suspend_at(&suspension);
   JANUS_ASSERT(may_be_running(state_of(task)) && current_task(worker) == &task);
   task.state.store(TaskState::kReady, std::memory_order_relaxed);
-  (void)worker.scheduler->yield<kPath>(worker, &task, suspension);
+  if (kPath == Path::kFast || !has_yielded_pinned(worker, task, suspension)) [[likely]]
+    (void)worker.scheduler->yield<kPath>(worker, &task, suspension);
   resumed(task);
 }
 template void give_way<Path::kGeneral>(Worker& worker, Task& task) noexcept;

@@ -423,6 +423,18 @@ static void step_syscall(belongings* mine) {
   janus_syscall(SYS_getpid);
 }
 
+static void step_blocking(belongings* mine) {
+  (void)mine;
+  janus_blocking(return_nothing, NULL);
+}
+
+static void step_pin(belongings* mine) {
+  (void)mine;
+  if (janus_task_pin() != 0) return;
+  janus_yield();
+  janus_task_unpin();
+}
+
 static void step_entropy(belongings* mine) {
   janus_entropy(mine->block, 16);
 }
@@ -649,6 +661,8 @@ static const step steps[] = {
     {"print", step_print, "janus_print"},
     {"write", step_write, "janus_write"},
     {"syscall", step_syscall, "janus_syscall"},
+    {"blocking", step_blocking, "janus_blocking"},
+    {"pin, unpin", step_pin, "janus_task_pin janus_task_unpin"},
     {"entropy", step_entropy, "janus_entropy"},
     {"last_error_text", step_last_error_text, "janus_last_error_text"},
     {"stats", step_stats, "janus_rt_stats janus_rt_worker_stats"},

@@ -41,7 +41,7 @@ extern "C" {
 #define JANUS_CAP_BUDGET 2u     // to recharge oneself, up to the token's limit, and nurseries
 #define JANUS_CAP_SYSCALL 4u    // to make system calls, and to write to other descriptors than 1 and 2
 #define JANUS_CAP_EXIT 8u       // to end the process
-#define JANUS_CAP_PIN 16u       // to pin a task to its worker; not in this release
+#define JANUS_CAP_PIN 16u       // janus_task_pin
 #define JANUS_CAP_PRIORITY 32u  // to have a high priority; not in this release
 
 // What is left of the calling task's budget; all zero outside tasks [any].

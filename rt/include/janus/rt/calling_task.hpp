@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/rt/calling_task.hpp: functions for the calling task: yield, check for a cancel, sleep; durations, those of <chrono>,
+// janus/rt/calling_task.hpp: functions for the calling task: yield, check for a cancel, sleep, pin; durations, those of <chrono>,
 // too. A part of janus/rt.hpp.
 #ifndef JANUS_RT_CALLING_TASK_HPP
 #define JANUS_RT_CALLING_TASK_HPP
@@ -112,6 +112,24 @@ inline Result<void> yield() noexcept {
 [[nodiscard]] inline bool cancelled() noexcept {
   return janus_cancelled() > 0;
 }
+
+// Keeps the calling task on its worker's thread until the end of the block (janus_task_pin).
+class [[nodiscard]] Pin {
+ public:
+  Pin() noexcept : answer_(janus_task_pin()) {}
+  Pin(const Pin&) = delete;
+  Pin& operator=(const Pin&) = delete;
+  ~Pin() {
+    if (answer_ == 0) (void)janus_task_unpin();
+  }
+
+  // Whether the task is pinned.
+  explicit operator bool() const noexcept { return answer_ == 0; }
+  [[nodiscard]] Error error() const noexcept { return detail::error_of(answer_); }
+
+ private:
+  int answer_;
+};
 
 }  // namespace v1
 }  // namespace janus

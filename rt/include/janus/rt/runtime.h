@@ -63,6 +63,7 @@ typedef struct janus_stats {
   uint64_t tasks_waiting;    // the other live tasks, also those that wait unstarted for max_running
   uint64_t tasks_exhausted;  // of these: for a recharge
   uint64_t queued_shared;    // of the queued ones: in the shared queue
+  uint64_t tasks_pinned;     // now, by janus_task_pin
 } janus_stats;
 
 // A worker's part of these, and what is queued there. Later versions may add fields at the end.

@@ -22,10 +22,18 @@ JANUS_PRINTF(2, 3) int janus_print(int fd, const char* format, ...);
 // in pieces of 64 KiB, between which tasks that do not share the caller's outermost cage may write [any].
 int janus_write(int fd, const void* bytes, size_t size);
 // The Linux system call `nr`, with as many arguments as it has (up to 6, each an integer or pointer of 64 bits): its
-// result or -errno. Costs 9 ops and 1 of `syscalls`; its worker runs no other task meanwhile [task].
+// result or -errno. Costs 9 ops and 1 of `syscalls`; its worker runs no other task meanwhile. Functions of janus_blocking
+// may call it, too [task].
 int64_t janus_syscall(long nr, ...);
-// Runs fn(arg) on a helper thread while the task waits and its worker goes on; fn's result. Not in this release:
-// JANUS_E_UNSUPPORTED [task].
+// Runs fn(arg) on a helper thread while the calling task waits and its worker goes on: for what holds its thread. fn's
+// result, or JANUS_E_INVALID, JANUS_E_NO_CAP (the rights JANUS_CAP_SPAWN and JANUS_CAP_SYSCALL, or `syscalls`),
+// JANUS_E_BUDGET, JANUS_E_NO_MEMORY (no thread) or JANUS_CANCELLED; then fn was not called. Costs 9 ops and 1 of `syscalls`.
+// A process has up to 64 helper threads, and an outermost cage up to 16 of them at once; other calls wait for one, and a
+// cancel ends that wait. Once fn runs, the wait lasts until it has ended. fn runs on a stack of 256 KiB, no check in it gives
+// way or spends ops, and a fault or janus_task_panic in it is the task's panic. It may call what threads outside tasks may
+// call but what makes, runs and ends runtimes, and janus_syscall; if the task is in a cage or confined by a token, only
+// janus_syscall, janus_now_ns, janus_unix_time_ns and janus_task_panic, and any other call is the task's panic. In
+// deterministic mode all tasks wait meanwhile [task].
 int64_t janus_blocking(janus_task_fn fn, void* arg);
 // Fills `bytes` with random bytes, from the seed in deterministic mode. 0; -ENODEV: the machine has no source of random
 // bytes [any].

@@ -65,10 +65,13 @@ int janus_last_error(void);
 // The same as text, with the exact reason: which argument, which state, or which component of a budget and how much of
 // it is left. Writes up to `size` bytes, the last of them 0, and returns `text`; "" if there is no room [any].
 const char* janus_last_error_text(char* text, size_t size);
-// Keeps the calling task on its current worker until as many unpins have followed. Not in this release:
-// JANUS_E_UNSUPPORTED [task].
+// Keeps the calling task on its current worker, and so on its thread, until as many janus_task_unpin have followed, or its
+// function has ended and what it left behind (values with destructors, nurseries) is gone. Others run on that thread, too,
+// while it waits. Its children are not pinned, and none runs in its place. 0; JANUS_E_NO_CAP: it is in a cage, or confined
+// by a token, and was not given the right JANUS_CAP_PIN [task].
 int janus_task_pin(void);
-// Undoes one janus_task_pin. Not in this release: JANUS_E_UNSUPPORTED [task].
+// Undoes one janus_task_pin. After the last one the task may go on elsewhere whenever it waits or yields. 0;
+// JANUS_E_STATE: it is not pinned [task].
 int janus_task_unpin(void);
 
 // Makes a key for task-local values: 0, JANUS_E_NO_MEMORY if none is left, or JANUS_E_BUDGET. A process has at most
