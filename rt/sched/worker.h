@@ -181,6 +181,8 @@ struct WorkerPinned {
   Injector queued;  // pushed to by any thread; the owner alone takes
   bool has_turn;    // owner only: the last turn for which one was queued was its
   [[nodiscard]] bool is_any_ready() const noexcept { return !queued.is_empty(); }
+};
+
 // Only for the DeterministicScheduler, except for the token.
 struct LogicalWorker {
   arch::Context logical_context;  // where this worker was switched away from

@@ -85,7 +85,7 @@ std::int64_t switch_stacks(void* argument) noexcept {
   janus_run_on_stack(call.worker.stack->start, call_function, argument);
 }
 
-[[noreturn]] void leave_function(void* of) noexcept {
+[[noreturn]] void leave_report_function(void* of) noexcept {
   Worker& worker = *static_cast<Worker*>(of);
   say(kWasLeft, sizeof kWasLeft - 1);
   end_call(*static_cast<Call*>(worker.report_call), kWasNotTold);
@@ -95,11 +95,11 @@ std::int64_t switch_stacks(void* argument) noexcept {
 [[noreturn]] void leave_frames_of_function(void* worker) noexcept {
   const Stack& stack = *static_cast<Worker*>(worker)->stack;
   fiber_hooks::forget_frames(stack.limit, stack.start);
-  leave_function(worker);
+  leave_report_function(worker);
 }
 
 void leave(Worker& worker, platform::Fault* fault) noexcept {
-  if (fault == nullptr) leave_function(&worker);
+  if (fault == nullptr) leave_report_function(&worker);
   if (is_runtimes_own(*fault, worker))
     end_for_runtime_fault(*fault, worker, "a fault in a call of the report function");
   fault->resume_ip = reinterpret_cast<std::uint64_t>(&leave_frames_of_function);
