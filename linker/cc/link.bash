@@ -61,7 +61,7 @@ link_command() {
     return
   fi
   prefer_archives
-  local runtime=$prefix/lib/libjanus_rt.a
+  local runtime=$prefix/lib/libjanus_rt.a protection=(-Wl,-z,relro)
   # shellcheck disable=SC2054  # the commas are the linker's
   if [ "$machine" = bare ]; then
     # The image is loaded at the address that it is linked for, from 1 MiB on. Pages with different permissions are kept apart
@@ -73,6 +73,8 @@ link_command() {
     link+=(-static-pie -Wl,-z,noseparate-code)
   else
     link+=(-static -no-pie -Wl,-z,noseparate-code)
+    # lld does not know output sections that are read-only.
+    case $linker in *lld*) ;; *) protection=(-Wl,-z,norelro -T "$support/fixed.ld") ;; esac
   fi
   # A stripped program needs neither the names of its functions, nor the code that looks them up, nor the names of
   # errors, nor data for debuggers.
@@ -85,7 +87,7 @@ link_command() {
   # main is requested at the beginning: it may be in an archive that comes before janus-rt's.
   if [ "$own_start" = 1 ]; then link+=(-Wl,-u,_start -Wl,-u,janus_run_main -Wl,-u,main); fi
   # shellcheck disable=SC2054  # the commas are the linker's
-  link+=(-Wl,-z,noexecstack -Wl,-z,relro -Wl,-z,now -Wl,--gc-sections -Wl,-z,start-stop-gc
+  link+=(-Wl,-z,noexecstack "${protection[@]}" -Wl,-z,now -Wl,--gc-sections -Wl,-z,start-stop-gc
     -T "$support/janus.ld" -T "$support/runtime-text.ld" "${collected[@]}" "$support/settings.ld"
     -Wl,--start-group "$runtime" "$prefix/lib/libjanus_c.a" -lgcc -Wl,--end-group)
 }

@@ -345,7 +345,7 @@ TASK_TEST(cpp, blocking_gives_what_its_closure_returns) {
   CHECK(blocking([] {}).ok());
   const Counted seven(7);
   CHECK_EQ(blocking([&] { return Counted(seven.value()); }).value().value(), 7);
-  CHECK_EQ(alive.load(), 1);
+  CHECK_EQ(Counted::alive(), 1);
   const auto failed = blocking([]() -> Result<int> { return Error{-5, JANUS_KIND_CHILD_FAILED}; });
   CHECK(!failed);
   CHECK_EQ(failed.error().code, -5);

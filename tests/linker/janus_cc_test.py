@@ -93,6 +93,10 @@ def the_file_is_static_and_safe(program, how, word):
     tap.check(f'{how}: no interpreter, no thread-local storage', not names & {'INTERP', 'TLS'}, kinds)
     tap.check(f'{how}: nothing is writable and executable', 'LOAD' in names and not any('W' in f and 'E' in f for _, f in kinds), kinds)
     tap.check(f'{how}: the stack is not executable', ('GNU_STACK', 'RW') in kinds, kinds)
+    writable = re.findall(r'\s(\.\S+)\s+\S+\s+[0-9a-f]+ [0-9a-f]+ [0-9a-f]+ [0-9a-f]+ +W', tool('readelf', '-SW', program))
+    constant = {'.got', '.got.plt', '.data.rel.ro'} & set(writable)
+    tap.check(f'{how}: what is constant is not writable, or not for long', '.data' in writable and
+              (not constant or ('-pie' in how and 'GNU_RELRO' in names)), (writable, kinds))
     needed = tool('readelf', '-dW', program)
     tap.check(f'{how}: it needs no library', 'NEEDED' not in needed, needed)
 
