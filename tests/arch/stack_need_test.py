@@ -36,6 +36,12 @@ POINTERS = [
     (r'^janus::PoolCharge::reclaim\(', ['janus::StackReserve::trim']),
     (r'take_over_tagged\(', ['janus::Accounts::flows_into']),
     (r'::block_in_call\(', ['janus::Deadline::has_passed_of']),
+    (r'^janus::Deadline::fire\(', ['janus::push_if_pinned']),
+    (r'^janus::Safepoints::await\(', ['janus::(anonymous namespace)::has_given_up']),
+    (r'^janus::TurnMeter::ask\(', ['janus::(anonymous namespace)::begin_watch']),
+    (r'^janus::open_account\(', ['janus::(anonymous namespace)::limit_group']),
+    (r'list_and_visit\(', ['janus::(anonymous namespace)::visit_one']),
+    (r'^janus::new_key\(', ['janus::new_inherited', 'janus_local_new::{lambda']),
     (r'^janus::receive_matching\(', ['janus::wait_for_message', 'janus::(anonymous namespace)::wait_until']),  # and a filter, a user's
     (r'await_slow\(', ['long janus::await_current<(janus::Path)0>', 'long janus::await_current<(janus::Path)1>']),
     # in a task's calls: after a half that was ended by force, on a spare stack (leave_abandoned_frames)
