@@ -40,6 +40,7 @@ POINTERS = [
     (r'^janus::Safepoints::await\(', ['janus::(anonymous namespace)::has_given_up']),
     (r'^janus::TurnMeter::ask\(', ['janus::(anonymous namespace)::begin_watch']),
     (r'^janus::open_account\(', ['janus::(anonymous namespace)::limit_group']),
+    (r'visit_one\(', []),  # a visitor, a user's
     (r'list_and_visit\(', ['janus::(anonymous namespace)::visit_one']),
     (r'^janus::new_key\(', ['janus::new_inherited', 'janus_local_new::{lambda']),
     (r'^janus::receive_matching\(', ['janus::wait_for_message', 'janus::(anonymous namespace)::wait_until']),  # and a filter, a user's
