@@ -32,6 +32,10 @@ bool may_destroy(void (*function)(void*)) noexcept {
   return function == nullptr || function == janus_free || may_be_called(function);
 }
 
+OrError<std::uint32_t> new_own(Task* task, void (*destroy)(void*)) noexcept {
+  return new_local(task, destroy);
+}
+
 }  // namespace
 
 int new_key(janus_local_key* key, void (*destroy)(void*),
@@ -176,7 +180,7 @@ int janus_task_set_name(const char* name) {
 }
 
 int janus_local_new(janus_local_key* key, void (*destroy)(void*)) {
-  return new_key(key, destroy, [](Task* task, void (*end)(void*)) noexcept { return new_local(task, end); });
+  return new_key(key, destroy, new_own);
 }
 
 int janus_local_delete(janus_local_key key) {
