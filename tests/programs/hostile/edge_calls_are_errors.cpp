@@ -342,23 +342,23 @@ const EdgeCall calls[] = {
      }},
     {"open(on_exhaustion 7)",
      [] {
-       return open_with({0, 0, 7, 0, {}, {}, nullptr, 0, 0, 0});
+       return open_with({0, 0, 7, 0, {}, {}, nullptr, 0, 0, 0, 0});
      }},
     {"open(flags)",
      [] {
-       return open_with({0, 0, 0, 0x80000000u, {}, {}, nullptr, 0, 0, 0});
+       return open_with({0, 0, 0, 0x80000000u, {}, {}, nullptr, 0, 0, 0, 0});
      }},
     {"open(size 3)",
      [] {
-       return open_with({3, 0, 0, 0, {}, {}, nullptr, 0, 0, 0});
+       return open_with({3, 0, 0, 0, {}, {}, nullptr, 0, 0, 0, 0});
      }},
     {"open(cap of junk)",
      [] {
-       return open_with({0, 0, 0, 0, {}, {kJunk}, nullptr, 0, 0, 0});
+       return open_with({0, 0, 0, 0, {}, {kJunk}, nullptr, 0, 0, 0, 0});
      }},
     {"open, reserved",
      [] {
-       return open_with({sizeof(janus_nursery_options), 0, 0, 0, {}, {}, nullptr, 0, 0, 1});
+       return open_with({sizeof(janus_nursery_options), 0, 0, 0, {}, {}, nullptr, 0, 0, 1, 0});
      }},
     {"open(in junk)", [] { return refused(janus_nursery_open(junk<janus_rt*>(), nullptr)); }},
     {"spawn of nothing", [] { return refused(janus_nursery_spawn_in(nursery, nullptr, nullptr, nullptr)); }},
