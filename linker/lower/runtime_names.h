@@ -9,7 +9,7 @@
 
 namespace janus::lower {
 
-constexpr std::array<std::string_view, 141> kRuntimeNames = {
+constexpr std::array<std::string_view, 146> kRuntimeNames = {
     "janus_alloc",
     "janus_alloc_aligned",
     "janus_barrier_init",
@@ -78,13 +78,18 @@ constexpr std::array<std::string_view, 141> kRuntimeNames = {
     "janus_nursery_close",
     "janus_nursery_create",
     "janus_nursery_destroy",
+    "janus_nursery_keep",
     "janus_nursery_next",
     "janus_nursery_open",
+    "janus_nursery_pause",
     "janus_nursery_recharge",
+    "janus_nursery_resume",
     "janus_nursery_spawn",
     "janus_nursery_spawn_in",
     "janus_nursery_state",
     "janus_nursery_try_result",
+    "janus_nursery_usage",
+    "janus_nursery_withdraw",
     "janus_once_call",
     "janus_once_call_until",
     "janus_park",

@@ -45,6 +45,8 @@ class Dispatcher {
   [[nodiscard]] bool add_group(std::uint32_t group, std::uint32_t parent) noexcept {
     return groups_.add(group, parent);
   }
+  // Any thread. The longest of the long turns that the group, or one below it, has had on any worker, in ns; 0: there was none.
+  [[nodiscard]] std::uint64_t longest_turn(std::uint32_t group) noexcept { return groups_.longest_turn(group); }
 
   // Removes and returns the runnable that runs next by the rules of WorkerFairness. nullptr: nothing is queued here.
   template <Path kPath>

@@ -49,6 +49,9 @@ class GroupTable {
   // 0, beside group 0. False: no memory.
   [[nodiscard]] bool add(std::uint32_t group, std::uint32_t parent) noexcept;
 
+  // Any thread. The longest of the turns that were noted for the group (Groups::note_long_turn()) on any worker.
+  [[nodiscard]] std::uint64_t longest_turn(std::uint32_t group) noexcept;
+
   // Precondition: the group has been added.
   [[nodiscard]] Group& of(unsigned worker, std::uint32_t group) noexcept;
 
@@ -94,6 +97,8 @@ class Groups {
   // The same for something that was done outside the group's turn: it may have nothing queued.
   void spend_outside_turn(std::uint32_t group, std::uint64_t amount) noexcept;
 
+  // The group, and so those above it, has had a turn of `taken` ns, which was a long one.
+  void note_long_turn(std::uint32_t group, std::uint64_t taken) noexcept;
   // Any thread. Moves up to `most` runnables, and at most half of those queued, rounded up, to `out`, in the order of
   // their turns; returns how many. Takes none of group 0.
   std::size_t steal(Runnable** out, std::size_t most) noexcept;

@@ -337,8 +337,8 @@ Child* Supervision::next_to_start() noexcept {
 // 0, or why it gives up.
 int Supervision::start(Child& child) noexcept {
   // What its starts cost is owed, as the runner is not charged at a check.
-  const bool is_dry = runtime().accounts.left(nursery_->account, Component::kOps) == 0 ||
-                      runtime().accounts.left(self_.account, Component::kOps) == 0;
+  const bool is_dry = runtime().accounts.left_in_all(nursery_->account, Component::kOps) == 0 ||
+                      runtime().accounts.left_in_all(self_.account, Component::kOps) == 0;
   const SpawnExtras extras{.budget = child.spec.has_budget ? &child.spec.budget : nullptr};
   SpawnOptions asked{runtime().options.stack_class, TaskFlags::kExposed | TaskFlags::kKept,
                      child.spec.has_budget ? &extras : nullptr, child.spec.name[0] != 0 ? child.spec.name : nullptr};

@@ -58,6 +58,7 @@ typedef struct janus_stats {
   uint64_t stack_steps;       // by which stacks have grown
   uint64_t stacks_peak;  // the most that were in use at once, or in workers' caches; a sum over the sizes of stacks
   uint64_t steals_poor;  // steals that took longer than a quarter of what they brought
+  uint64_t price_table;  // the number of the table of prices (docs/budgets.md); order_hash depends on it
 } janus_stats;
 
 // As janus_rt_init, with a result. `config` NULL: defaults. A field of 0 is set by the environment (JANUS_*), in which
