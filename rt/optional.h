@@ -76,6 +76,8 @@
 // PART   rt/budget/account_recharge.cpp       -                      janus::Accounts::recharge
 //   janus::Recharges::draw                    nothing was ever recharged, so there is nothing to draw
 //   janus::Recharges::pass_on_drawn           the same
+// PART   rt/sched/long_turns.cpp              -                      janus::GroupTable::longest_turn
+//   janus::Groups::note_long_turn             nobody asks how long a turn was
 // PART   rt/budget/account_aside.cpp          -                      janus::Accounts::begin_aside
 //   janus::AccountWords::take_back            no amount is ever put aside
 //   janus::AccountWords::take_aside           the same

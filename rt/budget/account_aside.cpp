@@ -118,6 +118,8 @@ void AccountWords::add(Account* account, unsigned component, std::uint64_t amoun
 [[gnu::noinline, gnu::cold]] void Accounts::end_aside(Account* account) noexcept {
   LockGuard guard(account->queue_.lock);
   account->keeper_ = 0;
+  account->was_told_dry_ = 0;
+  account->fell_low_.store(0, std::memory_order_relaxed);
   account->is_in_pause_.store(false, std::memory_order_relaxed);
   account->is_paused_.store(false, std::memory_order_seq_cst);
   for (unsigned i = 0; i < kComponents; ++i) {

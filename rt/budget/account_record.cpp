@@ -6,6 +6,7 @@
 
 namespace janus {
 
+// Accounts::fill() sets what came in, and Accounts::end_aside() has cleared what is aside, and the keeper.
 Account* AccountRecords::take(bool has_paid) noexcept {
   Account* account = table_.pop_free();
   if (account == nullptr && pay_for_fresh(has_paid)) account = table_.fresh_record();
@@ -15,17 +16,7 @@ Account* AccountRecords::take(bool has_paid) noexcept {
   account->owed_.store(0, std::memory_order_relaxed);
   account->peak_held_.store(0, std::memory_order_relaxed);
   account->times_dry_.store(0, std::memory_order_relaxed);
-  for (unsigned i = 0; i < kComponents; ++i) {
-    account->came_in_[i].store(0, std::memory_order_relaxed);
-    account->returned_[i].store(0, std::memory_order_relaxed);
-    account->aside_[i].store(0, std::memory_order_relaxed);
-    account->low_[i] = 0;
-  }
-  account->keeper_ = 0;
-  account->was_told_dry_ = 0;
-  account->fell_low_.store(0, std::memory_order_relaxed);
-  account->is_paused_.store(false, std::memory_order_relaxed);
-  account->is_in_pause_.store(false, std::memory_order_relaxed);
+  for (Atomic<std::uint64_t>& returned : account->returned_) returned.store(0, std::memory_order_relaxed);
   account->on_loan_.store(0, std::memory_order_relaxed);
   for (Atomic<std::uint64_t>& recharged : account->recharged_) recharged.store(0, std::memory_order_relaxed);
   account->drawn_memory_.store(0, std::memory_order_relaxed);

@@ -97,7 +97,7 @@ void report_short(Component* out, Component component) noexcept {
 [[gnu::noinline, gnu::cold]] void Accounts::close(Account* account) noexcept {
   JANUS_ASSERT(account->parent_ != nullptr && !account->is_closed_.load(std::memory_order_relaxed));
   account->is_closed_.store(true, std::memory_order_seq_cst);
-  if (puts_aside_.load(std::memory_order_relaxed) && AccountWords::has_aside()) end_aside(account);
+  if (AccountWords::has_aside()) end_aside(account);
   for (unsigned i = 0; i < kComponents; ++i) {
     const std::uint64_t rest = AccountWords::take_all(account, component_at(i));
     if (rest != kUnlimited) words_.put(account, component_at(i), rest);
@@ -111,7 +111,7 @@ void report_short(Component* out, Component component) noexcept {
 // this looks for marks after it has opened the account (both fully ordered), so one of the two puts the ops aside.
 [[gnu::cold]] void Accounts::open_for_all(Account* account) noexcept {
   account->is_closed_.store(false, std::memory_order_seq_cst);
-  if (puts_aside_.load(std::memory_order_seq_cst) && Pauses::are_any()) (void)Pauses::see_to(account);
+  if (Pauses::are_any()) (void)Pauses::see_to(account);
 }
 
 // Takes `wanted` out of `from`, all or nothing; taken.of[i] is how much of each component. False: *short_of was short.
@@ -217,8 +217,7 @@ inline bool Accounts::is_empty(const Account& account) noexcept {
 
 bool Accounts::draw(Account* account, Component component, std::uint64_t amount) noexcept {
   if (component == Component::kMemory) return draw_memory(nullptr, account, amount);
-  return draw_count(account, component, amount) ||
-         (AccountWords::has_aside() && AccountWords::take_with_aside(account, component, amount));
+  return draw_count(account, component, amount);
 }
 
 std::uint64_t Accounts::draw_up_to(Account* account, Component component, std::uint64_t most) noexcept {
@@ -229,8 +228,7 @@ std::uint64_t Accounts::draw_up_to(Account* account, Component component, std::u
 bool Accounts::draw_memory(MemoryCache* cache, Account* account, std::uint64_t bytes) noexcept {
   if (account->parent_ == nullptr)
     return cache != nullptr ? root_memory_.draw_cached(*cache, bytes) : root_memory_.draw(bytes);
-  return bytes == 0 || draw_below_root(account, bytes) ||
-         (AccountWords::has_aside() && AccountWords::hold_with_aside(account, bytes));
+  return bytes == 0 || draw_below_root(account, bytes);
 }
 
 // ---- Crediting ----------------------------------------------------------------------------------------------------

@@ -62,16 +62,6 @@ bool GroupTable::add(std::uint32_t group, std::uint32_t parent) noexcept {
   return true;
 }
 
-std::uint64_t GroupTable::longest_turn(std::uint32_t group) noexcept {
-  std::uint64_t longest = 0;
-  for (unsigned worker = 0; worker < workers_; ++worker) {
-    const std::uint64_t turn =
-        std::atomic_ref(of(worker, group).own_runnables.long_turn).load(std::memory_order_relaxed);
-    longest = longest < turn ? turn : longest;
-  }
-  return longest;
-}
-
 void GroupTable::destroy() noexcept {
   for (unsigned number = 0; number < kSegments; ++number) {
     Group* const segment = segments_[number].exchange(nullptr, std::memory_order_relaxed);
@@ -230,20 +220,6 @@ void Groups::spend(std::uint32_t group, std::uint64_t amount) noexcept {
     group_0_spent_ += amount;
   else
     spend_on_path(own_runnables_of(group), amount);
-}
-
-// Only the owner raises it, and a member of a group's circle is the circle of a group below or the group's own runnables.
-[[gnu::noinline, gnu::cold]] void Groups::note_long_turn(std::uint32_t group, std::uint64_t taken) noexcept {
-  if (group == 0) return;
-  GroupNode* node = &own_runnables_of(group);
-  for (;;) {
-    const std::atomic_ref longest(node->long_turn);
-    if (longest.load(std::memory_order_relaxed) < taken) longest.store(taken, std::memory_order_relaxed);
-    GroupNode& own_circle = circle_of(*node);
-    GroupNode& circle = circle_of(own_circle);
-    if (&circle == &top_) return;
-    node = &reinterpret_cast<Group*>(&circle)->own_runnables;
-  }
 }
 
 // Takes nothing of group 0: thieves take that from the YieldQueue.

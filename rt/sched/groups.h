@@ -23,6 +23,7 @@
 #include <cstdint>
 
 #include "rt/base/lock_rank.h"
+#include "rt/optional.h"
 #include "rt/sched/group_node.h"
 #include "rt/sched/runnable.h"
 #include "rt/sched/yield_queue.h"
@@ -98,7 +99,9 @@ class Groups {
   void spend_outside_turn(std::uint32_t group, std::uint64_t amount) noexcept;
 
   // The group, and so those above it, has had a turn of `taken` ns, which was a long one.
-  void note_long_turn(std::uint32_t group, std::uint64_t taken) noexcept;
+  [[JANUS_OPTIONAL]] static void note_long_turn(Groups& groups, std::uint32_t group, std::uint64_t taken) noexcept;
+  // Whether somebody may ask for them.
+  static bool notes_long_turns() noexcept { return note_long_turn != nullptr; }
   // Any thread. Moves up to `most` runnables, and at most half of those queued, rounded up, to `out`, in the order of
   // their turns; returns how many. Takes none of group 0.
   std::size_t steal(Runnable** out, std::size_t most) noexcept;

@@ -44,6 +44,10 @@ struct AsideWorld {
     for (const char* what = programs[0]; *what == 'K'; ++what) keep(1);
   }
 
+  bool draws(Account* its) {
+    return accounts.draw(its, Component::kOps, 1) || Accounts::draw_aside(its, Component::kOps, 1);
+  }
+
   void keep(std::uint64_t keeper) {
     janus::LockGuard guard(accounts.queue(account).lock);
     Keeping::set(accounts, account, keeper, {{1, 0, 0, 0, 0}});
@@ -60,7 +64,7 @@ struct AsideWorld {
   void open_one() {
     Account* const below = accounts.open(account, {{1, 0, 0, 0, 0}}, nullptr);
     require(below != nullptr, "a pause keeps nobody from opening a budget");
-    if (!may_be_paused) require(accounts.draw(below, Component::kOps, 1), "what was given can be drawn");
+    if (!may_be_paused) require(draws(below), "what was given can be drawn");
     if (!may_be_paused) accounts.credit(below, Component::kOps, 1);
     accounts.close(below);
   }
@@ -70,7 +74,7 @@ struct AsideWorld {
     for (const char* what = programs[thread]; *what != '\0'; ++what) {
       switch (*what) {
         case 'd': {
-          const bool is_drawn = accounts.draw(account, Component::kOps, 1);
+          const bool is_drawn = draws(account);
           require(is_drawn || may_be_paused, "what is aside below a mark can be drawn");
           mine += is_drawn ? 1 : 0;
           drawn += is_drawn ? 1 : 0;
@@ -109,7 +113,7 @@ struct AsideWorld {
     require(accounts.left_in_all(account, Component::kOps) == kOps - drawn, "no op is lost, and none is made");
     require(Pauses::is_in_pause(account) == is_marked, "it is in a pause if it is marked");
     if (is_marked) {
-      require(!accounts.draw(account, Component::kOps, 1), "a pause leaves nothing to draw");
+      require(!draws(account), "a pause leaves nothing to draw");
       set_paused(false);
     }
     const bool had_mark = Keeping::keeper(account) != 0;
@@ -121,7 +125,7 @@ struct AsideWorld {
     const bool has_mark = had_mark && drawn == 0;
     for (std::uint64_t i = drawn; i < kOps; ++i) {
       if (has_mark) require(Keeping::take_fallen(account) == 0, "the mark is not passed before that is so");
-      require(accounts.draw(account, Component::kOps, 1), "all that is left can be drawn");
+      require(draws(account), "all that is left can be drawn");
     }
     if (has_mark) require(Keeping::take_fallen(account) == 1, "and is when less is left");
   }

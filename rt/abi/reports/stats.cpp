@@ -114,7 +114,6 @@ void add_up(Runtime& runtime, janus_stats& sum) noexcept {
   ROW(mappings) \
   ROW(bytes_in_use) \
   ROW(bytes_peak) \
-  ROW(price_table) \
   ROW(uptime_ns)
 // clang-format on
 #define JANUS_NAME(field) #field "\0"

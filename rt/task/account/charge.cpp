@@ -2,7 +2,6 @@
 // rt/task/account/charge.cpp — charges the running task's operations to its account.
 #include "rt/task/account/charge.h"
 
-#include "rt/budget/pauses.h"
 #include "rt/task/account/exhaustion.h"
 #include "rt/task/record/panic.h"
 #include "rt/task/record/runtime.h"
@@ -107,32 +106,16 @@ namespace {
 
 }  // namespace
 
-namespace {
-
-// What is still missing of `amount` after a look at the account. Of ops, a part may be there.
-std::uint64_t draw_again(const Task& task, Component component, std::uint64_t amount) noexcept {
-  Accounts& accounts = task.nursery->runtime->accounts;
-  if (component == Component::kOps) return amount - accounts.draw_up_to_in_all(task.account, component, amount);
-  return accounts.draw(task.account, component, amount) ? 0 : amount;
-}
-
-}  // namespace
-
 [[gnu::noinline, gnu::cold]] int charge_waiting(Task& task, Component component, std::uint64_t amount) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   if (component != Component::kOps && why_not_paid(runtime.accounts, task.account, component) == kErrorNoCap)
     return refuse(task, component, kErrorNoCap);
   for (;;) {
-    const auto is_in_its_pause = [&] { return component == Component::kOps && Pauses::is_in_pause(task.account); };
-    const bool is_in_pause = is_in_its_pause();
+    // Without `waits` nobody can recharge: only the runtime itself has given a budget, to the root task.
+    const BudgetWaits* const waits = runtime.budget_waits.load(std::memory_order_relaxed);
+    const bool is_in_pause = waits != nullptr && waits->is_for_pause(task, component, amount);
+    if (amount == 0) return 0;
     if (!is_in_pause) {
-      // Something may be aside; and the pause for which the account had nothing may just have ended, or begin.
-      if (AccountWords::has_aside()) amount = draw_again(task, component, amount);
-      if (amount == 0) return 0;
-      if (is_in_its_pause()) continue;
-      if (component == Component::kOps && AccountWords::has_aside() &&
-          runtime.accounts.left_in_all(task.account, component) != 0)
-        continue;
       current_worker().counters.exhaustions.add();
       Accounts::note_dry(task.account);
     }
@@ -140,8 +123,6 @@ std::uint64_t draw_again(const Task& task, Component component, std::uint64_t am
     const ExhaustionPolicy policy =
         policy_owner != nullptr ? policy_owner->traits.on_exhaustion : ExhaustionPolicy::kDeny;
     if (policy == ExhaustionPolicy::kDeny && component != Component::kOps) return refuse(task, component, kErrorBudget);
-    // Without `waits` nobody can recharge: only the runtime itself has given a budget, to the root task.
-    const BudgetWaits* const waits = runtime.budget_waits.load(std::memory_order_relaxed);
     if ((policy == ExhaustionPolicy::kFail && !is_in_pause) || policy_owner == nullptr || waits == nullptr) {
       if (component == Component::kOps) runtime.accounts.owe(task.account, amount);
       end_for_budget(task, component);

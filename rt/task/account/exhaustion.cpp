@@ -29,7 +29,9 @@ struct Exhausted : AccountWait {
 // Draws the wait's amount from the task's own account. True: all of it.
 [[gnu::noinline]] bool draw_own(Runtime& runtime, Exhausted& wait) noexcept {
   Account* const own = wait.task->account;
-  if (wait.component != Component::kOps) return runtime.accounts.draw(own, wait.component, wait.amount);
+  if (wait.component != Component::kOps)
+    return runtime.accounts.draw(own, wait.component, wait.amount) ||
+           Accounts::draw_aside(own, wait.component, wait.amount);
   wait.amount -= runtime.accounts.draw_up_to_in_all(own, Component::kOps, wait.amount);
   return wait.amount == 0;
 }
@@ -253,6 +255,27 @@ Recharge wait_for_recharge(Task& task, Component component, std::uint64_t& amoun
   return end == WaitEnd::kCancelled ? Recharge::kCancelled : Recharge::kNever;
 }
 
+// What is still missing of `amount` after a look at the account. Of ops, a part may be there.
+std::uint64_t draw_again(const Task& task, Component component, std::uint64_t amount) noexcept {
+  Accounts& accounts = task.nursery->runtime->accounts;
+  if (component == Component::kOps) return amount - accounts.draw_up_to_in_all(task.account, component, amount);
+  const bool is_drawn =
+      accounts.draw(task.account, component, amount) || Accounts::draw_aside(task.account, component, amount);
+  return is_drawn ? 0 : amount;
+}
+
+bool is_for_pause(const Task& task, Component component, std::uint64_t& amount) noexcept {
+  if (!AccountWords::has_aside()) return false;
+  for (;;) {
+    const bool is_ops = component == Component::kOps;
+    if (is_ops && Pauses::is_in_pause(task.account)) return true;
+    amount = draw_again(task, component, amount);
+    // A pause may have begun and ended since the draw, and the ops were in neither place when it looked there.
+    const bool is_dry = task.nursery->runtime->accounts.left_in_all(task.account, component) == 0;
+    if (amount == 0 || !is_ops || (is_dry && !Pauses::is_in_pause(task.account))) return false;
+  }
+}
+
 void serve_unserved(Runtime& runtime, Worker* worker) noexcept {
   for (std::uint32_t index = runtime.accounts.take_unserved(); index != Accounts::kEndOfUnserved;) {
     const std::uint32_t account = index;
@@ -280,7 +303,7 @@ bool fail_unrechargeable(Runtime& runtime, Worker* worker, IdleSet::Snapshot ent
 
 }  // namespace
 
-constinit const BudgetWaits kBudgetWaits = {wait_for_recharge, serve_unserved, fail_unrechargeable};
+constinit const BudgetWaits kBudgetWaits = {is_for_pause, wait_for_recharge, serve_unserved, fail_unrechargeable};
 
 void serve_exhausted(Runtime& runtime, Worker* worker, Account* account) noexcept {
   (void)serve(runtime, worker, account->index(), account->index() + 1, Serving::kInOrder);

@@ -42,6 +42,9 @@ void serve_exhausted(Runtime& runtime, Worker* worker, Account* account) noexcep
 
 // Called through the runtime, so that a program that never gives a budget does not link it.
 struct BudgetWaits {
+  // Before a wait: draws what is there after all, also out of what is aside, and says whether the account is in a pause
+  // instead of dry. `amount` is what is still missing.
+  bool (*is_for_pause)(const Task& task, Component component, std::uint64_t& amount) noexcept;
   // Waits for `amount`; with kLookAgain it is what is still missing.
   Recharge (*wait)(Task& task, Component component, std::uint64_t& amount) noexcept;
   // Serves the waits at accounts into which something came without a recharge (no-lost-return).
