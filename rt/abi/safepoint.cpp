@@ -57,7 +57,8 @@ struct Visit {
 
 int visit_one(const StoppedTask& seen, void* visit_pointer) noexcept {
   const auto& visit = *static_cast<const Visit*>(visit_pointer);
-  if (visit.task != nullptr) (void)charge_ops(*visit.task, price::kCall);
+  // Owed: a walk does not wait, as the world would go on.
+  if (visit.task != nullptr) take_fuel_unchecked(current_worker(), price::kCall);
   const Task& task = *seen.task;
   const auto as_pointer = [](std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); };
   janus_task_view view = {};

@@ -6,7 +6,7 @@
 #include "rt/abi/local_calls.h"
 #include "rt/abi/task_states.h"
 #include "rt/base/order_hooks.h"
-#include "rt/task/account/locals.h"
+#include "rt/task/account/inherited.h"
 #include "rt/task/account/name.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/nurseries/join.h"
@@ -30,6 +30,10 @@ constexpr std::size_t kReasonBytes = 256;  // for the reported part of a panic's
 // Whether `function` may be called as a destructor, or is nullptr.
 bool may_destroy(void (*function)(void*)) noexcept {
   return function == nullptr || function == janus_free || may_be_called(function);
+}
+
+OrError<std::uint32_t> new_own(Task* task, void (*destroy)(void*)) noexcept {
+  return new_local(task, destroy);
 }
 
 }  // namespace
@@ -176,7 +180,7 @@ int janus_task_set_name(const char* name) {
 }
 
 int janus_local_new(janus_local_key* key, void (*destroy)(void*)) {
-  return new_key(key, destroy, [](Task* task, void (*end)(void*)) noexcept { return new_local(task, end); });
+  return new_key(key, destroy, new_own);
 }
 
 int janus_local_delete(janus_local_key key) {
@@ -186,13 +190,16 @@ int janus_local_delete(janus_local_key key) {
 
 void* janus_local_get(janus_local_key key) {
   const Caller me = enter_free();
-  return me.task != nullptr ? get_local(*me.task, key.raw) : nullptr;
+  if (me.task == nullptr || !is_local(key.raw)) return nullptr;
+  if (!is_inherited(key.raw)) return get_local(*me.task, key.raw);
+  return has_inherited(*me.task) ? get_inherited(*me.task, key.raw) : nullptr;
 }
 
 int janus_local_set(janus_local_key key, void* value) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
-  return is_local(key.raw) ? set_local(*me.task, key.raw, value) : JANUS_E_INVALID;
+  if (!is_local(key.raw)) return JANUS_E_INVALID;
+  return is_inherited(key.raw) ? set_inherited(*me.task, key.raw, value) : set_local(*me.task, key.raw, value);
 }
 
 }  // extern "C"

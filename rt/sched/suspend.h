@@ -61,7 +61,7 @@ template <Path kPath>
   self.stack = arch::opaque(worker.stack);
   self.stack_limit = arch::opaque(worker.stack_limit);
   restore_suspended(worker, target);
-  worker.task = arch::opaque(to);
+  set_running(worker, arch::opaque(to));
   if constexpr (kPath == Path::kGeneral) trace_event(worker, Event::kResume, to);
   leave<kPath>(worker, self, target.context, publish);
   return true;

@@ -86,7 +86,7 @@ std::int64_t Scheduler::base_frame(void*) noexcept {
     Runnable* runnable = worker.handoff;
     worker.handoff = nullptr;
     if (runnable == nullptr) {
-      worker.task = nullptr;
+      set_running(worker, nullptr);
       runnable = scheduler.next(worker);
       JANUS_ASSERT(current_worker().task == nullptr && &current_worker() == &worker);
     }
@@ -164,7 +164,7 @@ void Scheduler::switch_and_free_stack(Worker& worker, Runnable* started) noexcep
   Stack* const mine = worker.stack;
   JANUS_ASSERT(worker.pending.action == nullptr);
   worker.pending = {give_stack, stacks_, mine};
-  worker.task = started;
+  set_running(worker, started);
   restore_suspended(worker, *started->suspension());
   trace_event(worker, Event::kResume, started);
   switch_to(worker, mine->fiber, left, started->suspension()->context);

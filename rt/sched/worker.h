@@ -269,4 +269,9 @@ struct WorkerList {
   return *static_cast<Worker*>(static_cast<WorkerSlot*>(arch::slot_self()));
 }
 
+// By the worker itself. Atomic: statistics of others read it.
+[[gnu::always_inline]] inline void set_running(Worker& worker, Runnable* runnable) noexcept {
+  __atomic_store_n(&static_cast<WorkerSlot&>(worker).task, runnable, __ATOMIC_RELAXED);
+}
+
 }  // namespace janus

@@ -36,6 +36,14 @@ POINTERS = [
     (r'^janus::PoolCharge::reclaim\(', ['janus::StackReserve::trim']),
     (r'take_over_tagged\(', ['janus::Accounts::flows_into']),
     (r'::block_in_call\(', ['janus::Deadline::has_passed_of']),
+    (r'KeyedQueue::find<bool', []),  # looks at two words of a waiter
+    (r'^janus::Deadline::fire\(', ['janus::push_if_pinned']),
+    (r'^janus::Safepoints::await\(', ['janus::(anonymous namespace)::has_given_up']),
+    (r'^janus::TurnMeter::ask\(', ['janus::(anonymous namespace)::begin_watch']),
+    (r'^janus::open_account\(', ['janus::(anonymous namespace)::limit_group']),
+    (r'visit_one\(', []),  # a visitor, a user's
+    (r'list_and_visit\(|walk_world\(', ['janus::(anonymous namespace)::visit_one']),
+    (r'^janus::new_key\(', ['janus::new_inherited', 'janus::(anonymous namespace)::new_own']),
     (r'^janus::receive_matching\(', ['janus::wait_for_message', 'janus::(anonymous namespace)::wait_until']),  # and a filter, a user's
     (r'await_slow\(', ['long janus::await_current<(janus::Path)0>', 'long janus::await_current<(janus::Path)1>']),
     # in a task's calls: after a half that was ended by force, on a spare stack (leave_abandoned_frames)

@@ -318,6 +318,7 @@ int main() {
                                          nullptr,
                                          0,
                                          0,
+                                         0,
                                          0};
   const janus_spawn_options roomy = {0, 0, 65536, {}, {}, nullptr, 0};
   janus_nursery* cage = janus_nursery_open(nullptr, &options);

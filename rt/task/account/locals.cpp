@@ -3,7 +3,7 @@
 #include "rt/task/account/locals.h"
 
 #include "rt/task/account/group.h"
-#include "rt/task/account/inherited.h"
+#include "rt/task/account/local_key.h"
 #include "rt/task/account/memory.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/wait/slice.h"
@@ -182,31 +182,20 @@ LocalKey::Destroy destructor_of(std::uint32_t key) noexcept {
   return local_keys[place_of(key)].local.destructor_of(key);
 }
 
-namespace {
+bool is_inherited(std::uint32_t key) noexcept {
+  return local_keys[place_of(key)].is_inherited.load(std::memory_order_relaxed);
+}
 
-void* get_own(const Task& task, std::uint32_t key) noexcept {
+void* get_local(const Task& task, std::uint32_t key) noexcept {
+  if (!task.is_marked(TaskMarks::kHasLocals) || !is_local(key)) return nullptr;
   const LocalTable::Entry* const page = task.frame->details.locals->pages[place_of(key) / kEntries];
   if (page == nullptr) return nullptr;
   const LocalTable::Entry& entry = page[place_of(key) % kEntries];
   return entry.key == key ? entry.value : nullptr;
 }
 
-// Of a key.
-bool is_inherited(std::uint32_t key) noexcept {
-  return local_keys[place_of(key)].is_inherited.load(std::memory_order_relaxed);
-}
-
-}  // namespace
-
-void* get_local(const Task& task, std::uint32_t key) noexcept {
-  if (task.marks == 0 || !is_local(key)) return nullptr;
-  if (is_inherited(key)) return has_inherited(task) ? get_inherited(task, key) : nullptr;
-  return task.is_marked(TaskMarks::kHasLocals) ? get_own(task, key) : nullptr;
-}
-
 int set_local(Task& task, std::uint32_t key, void* value) noexcept {
   Runtime& runtime = *task.nursery->runtime;
-  if (is_inherited(key)) return set_inherited(task, key, value);
   if (!task.is_marked(TaskMarks::kHasLocals)) {
     const OrError<void*> table = allocate_own(runtime, &current_worker(), &task, sizeof(LocalTable));
     if (!table) return table.error;

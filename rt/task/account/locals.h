@@ -28,6 +28,8 @@ int delete_local(const Task* task, std::uint32_t key) noexcept;
 // nullptr: from outside.
 void end_local_keys(Runtime& runtime, Worker* worker, const Account& account) noexcept;
 bool is_local(std::uint32_t key) noexcept;
+// Whether the values of a key are those of rt/task/account/inherited.h.
+bool is_inherited(std::uint32_t key) noexcept;
 // nullptr: there is none, or no such key.
 LocalKey::Destroy destructor_of(std::uint32_t key) noexcept;
 

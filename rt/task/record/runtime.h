@@ -116,9 +116,9 @@ struct Runtime {
   // (rt/task/run/blocking.h).
   std::atomic<std::uint32_t> waits_outside;
   std::atomic<std::uint32_t>
-      timed_awaits;  // threads outside tasks that await a nursery until a time, or stop the world
-  const Reporting* reporting;                  // nullptr: reports go to stderr (rt/task/report/reporting.h)
-  void (*report)();                            // with `reporting`: the janus_report_fn, or nullptr
+      timed_awaits;            // threads outside tasks that await a nursery until a time, or stop the world
+  const Reporting* reporting;  // nullptr: reports go to stderr (rt/task/report/reporting.h)
+  void (*report)();            // with `reporting`: the janus_report_fn, or nullptr
   void* report_context;
   bool reports_failures;  // with `reporting`
   StackMarks stack_marks;

@@ -17,8 +17,8 @@
 #include "rt/task/record/price.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/report/reporting.h"
-#include "rt/task/run/watch.h"
 #include "rt/task/run/pin.h"
+#include "rt/task/run/watch.h"
 #include "rt/task/stacks/panic_report.h"
 #include "rt/task/stacks/stack_growth.h"
 #include "rt/task/sync/sync_queue.h"
@@ -297,7 +297,7 @@ template <Path kPath, bool kIsHalf>
   RunFrame frame(&task, outer_frame);
   JANUS_ASSERT(task.frame == nullptr && task.suspension() == nullptr && may_be_running(state_of(task)));
   task.frame = &frame;
-  worker->task = static_cast<Runnable*>(&task);
+  set_running(*worker, &task);
   if constexpr (!kIsFast) {
     task.state.store(TaskState::kRunning, std::memory_order_relaxed);
     worker->scheduler->trace_event(*worker, Event::kStart, &task);
@@ -410,7 +410,7 @@ void run_children(Task& self, Nursery& nursery) noexcept {
   } while (may_have_children<kPath>(*worker, nursery));
   // The parent goes on.
   JANUS_ASSERT(state_of(self) == TaskState::kNesting);
-  worker->task = static_cast<Runnable*>(&self);
+  set_running(*worker, &self);
   self.state.store(TaskState::kRunning, std::memory_order_relaxed);
 }
 template void run_children<Path::kGeneral>(Task& self, Nursery& nursery) noexcept;
@@ -433,7 +433,7 @@ bool run_only_child(Worker*& worker, Task& self, RunFrame& frame, Nursery& nurse
   JANUS_ASSERT(may_be_running(state_of(self)) && current_task(*worker) == &self);
   self.state.store(TaskState::kNesting, std::memory_order_relaxed);
   const bool is_to_count = run_task<Path::kFast, true>(worker, *child, nursery, &frame, false);
-  worker->task = static_cast<Runnable*>(&self);
+  set_running(*worker, &self);
   self.state.store(TaskState::kRunning, std::memory_order_relaxed);
   if (!is_to_count) [[unlikely]] {
     worker->counters.inlined.add();

@@ -43,6 +43,8 @@ static void give_back(slot* mine) {
   mine->things.mailbox = NULL;
   janus_mailbox_release(mine->things.closed_mailbox);
   mine->things.closed_mailbox = NULL;
+  janus_channel_release(mine->things.results);
+  mine->things.results = NULL;
   janus_supervisor_close(mine->things.supervisor);
   mine->things.supervisor = NULL;
 }

@@ -20,6 +20,7 @@ typedef struct belongings {
   janus_channel* closed;   // a closed one
   janus_mailbox* mailbox;  // with room for one
   janus_mailbox* closed_mailbox;
+  janus_channel* results;  // of tasks that are watched
   janus_supervisor* supervisor;
   janus_nursery* nursery;
   janus_task ended;  // a child that has ended
@@ -51,12 +52,13 @@ static inline int prepare(belongings* mine) {
   janus_channel_close(mine->closed);
   mine->mailbox = janus_mailbox_create(64, 1);
   mine->closed_mailbox = janus_mailbox_create(64, 1);
+  mine->results = janus_channel_create(sizeof(janus_result), 1);
   mine->supervisor = janus_supervisor_open(NULL, NULL);
   mine->nursery = open_plain();
   mine->ended = spawn(mine->nursery, return_nothing, NULL);
   mine->block = janus_alloc(100);
-  return mine->room && mine->closed && mine->mailbox && mine->closed_mailbox && mine->supervisor && mine->nursery &&
-                 mine->block && janus_task_join(mine->ended, NULL) == 0
+  return mine->room && mine->closed && mine->mailbox && mine->closed_mailbox && mine->results && mine->supervisor &&
+                 mine->nursery && mine->block && janus_task_join(mine->ended, NULL) == 0
              ? 0
              : -1;
 }
@@ -67,6 +69,7 @@ static inline void release(belongings* mine) {
   janus_channel_release(mine->closed);
   janus_mailbox_release(mine->mailbox);
   janus_mailbox_release(mine->closed_mailbox);
+  janus_channel_release(mine->results);
   janus_supervisor_close(mine->supervisor);
   janus_nursery_cancel(mine->nursery);
   janus_nursery_await(mine->nursery, NULL);
@@ -266,10 +269,8 @@ static void step_cancel(belongings* mine) {
 }
 
 static void step_task_watch(belongings* mine) {
-  janus_channel* results = janus_channel_create(sizeof(janus_result), 1);
-  janus_task_watch(mine->ended, results);
+  janus_task_watch(mine->ended, mine->results);
   janus_task_watch(mine->ended, mine->closed);
-  janus_channel_release(results);
 }
 
 static void step_set_name(belongings* mine) {

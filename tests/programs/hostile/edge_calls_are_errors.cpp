@@ -338,7 +338,7 @@ const EdgeCall calls[] = {
     {"select(nothing, all)", [] { return refused(janus_select(nullptr, kAll, 0)); }},
     {"open(on_error 7)",
      [] {
-       return open_with({0, 7, 0, 0, {}, {}, nullptr, 0, 0, 0});
+       return open_with({0, 7, 0, 0, {}, {}, nullptr, 0, 0, 0, 0});
      }},
     {"open(on_exhaustion 7)",
      [] {
