@@ -140,6 +140,31 @@ TEST(report, a_fault_is_told_after_its_handler_with_the_address) {
   });
 }
 
+// The task that has called tells it, once the helper thread is out of the function.
+TEST(report, a_function_of_janus_blocking_that_ends_by_force_is_told) {
+  with_log([](Log& log) {
+    const auto panics = [](void*) -> std::int64_t {
+      janus_task_panic("on a helper");
+      return 0;
+    };
+    for (const janus_task_fn fn : {static_cast<janus_task_fn>(panics), write_to_nowhere}) {
+      const bool has_address = fn == write_to_nowhere;
+      const int before = log.calls.load();
+      auto calls = [fn] { return janus_blocking(fn, nullptr); };
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      scope.go(calls);
+      CHECK_EQ(scope.end(), JANUS_PANIC);
+      CHECK_EQ(log.calls.load(), before + 1);
+      CHECK_EQ(log.last.event, static_cast<std::uint32_t>(JANUS_REPORT_PANIC));
+      CHECK_EQ(log.last.cause,
+               static_cast<std::uint32_t>(has_address ? JANUS_CAUSE_BAD_ACCESS : JANUS_CAUSE_TASK_PANIC));
+      CHECK(contains(log.text, "panicked in janus_blocking: "));
+      CHECK(contains(log.text, has_address ? "at 0x123450" : "on a helper"));
+      CHECK_EQ(log.last.address, has_address ? 0x123450u : 0u);
+    }
+  });
+}
+
 TEST(report, a_used_up_budget_is_told_once) {
   with_log([](Log& log) {
     janus_nursery* const cage = open_nursery(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, budget_of(20'000));

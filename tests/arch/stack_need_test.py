@@ -51,7 +51,7 @@ POINTERS = [
     (r'janus::StackReserve::forget_records\(', []),  # used under a sanitizer only
     (r'^janus::call_once\(', []),
     (r'::finish\(', []),  # destroys what a C++ task left
-    (r'^janus::report_panic\(', ['janus::(anonymous namespace)::keep']),
+    (r'^janus::tell_panic\(', ['janus::(anonymous namespace)::keep']),
     (r'^janus::tell_end\(', ['janus::(anonymous namespace)::tell_end_of']),
     (r'^janus_panic_because', []),  # leaves the report function, which has a stack of its own
     (r'^janus_(task_call|half_call|run_on_stack|fiber_entry|fiber_cleanup|jump_back|thread_main)$', []),

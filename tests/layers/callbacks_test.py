@@ -25,7 +25,7 @@ OWN_POINTERS = {"janus::PoolCharge::reclaim": "takes back cached memory",
                 "janus::UnservedAccounts::list": "offers what is returned to those who wait",
                 "janus::open_account": "limits the turns of a new cage",
                 "janus::TurnMeter::ask": "watches the turns of cages",
-                "janus::report_panic": "keeps what a report function is to be told"}
+                "janus::tell_panic": "keeps what a report function is to be told"}
 # A call of a function that the caller passes, a jump through a switch's table, and the kernel's clock in its vDSO.
 HARMLESS = {"janus::kernel::Once::run", "janus::vformat", "janus::platform::read_ns"}
 

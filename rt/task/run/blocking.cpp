@@ -22,7 +22,6 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/report/backtrace.h"
 #include "rt/task/report/describe.h"
-#include "rt/task/report/log.h"
 #include "rt/task/report/runtime_fault.h"
 #include "rt/task/stacks/panic_report.h"
 #include "rt/task/wait/authority.h"
@@ -53,11 +52,17 @@ struct BlockingCall : QueuedWaiter {
   void (*end)(std::int64_t code);
   std::int64_t code;
   Cause cause;            // why the function has ended by force; kNone: it has returned `code`
+  TextWriter* lines;      // of the report of that, which the task makes: it may call the program's report function
+  std::uint64_t address;  // of a fault, if that is in the lines
   bool is_hosts;          // the function may do what a thread outside tasks may
   bool does_thread_wait;  // instead of the task, which has no stack to leave its worker for, or is deterministic
   BlockingCall* also_runs;
   std::atomic<std::uint32_t> state;  // changes under the lock
 };
+
+// Of the report of a function that ends by force: all of its first line, if the reason is short, and some frames. A task that
+// waits has this on its stack.
+constexpr std::size_t kReportBytes = 400;
 
 // On the stack of its thread.
 struct Helper {
@@ -257,11 +262,24 @@ bool is_as_the_host(const Task& self) noexcept {
   return !confinement_of(self).is_confined && implicit_rights_of(self) == kAllRights;
 }
 
+// On the task's worker.
+[[gnu::noinline, gnu::cold]] void report_for_helper(Worker& worker, const BlockingCall& call) noexcept {
+  take_fuel_unchecked(worker, price::kPanic);
+  TextWriter lines(worker.report, sizeof worker.report);
+  lines.append("%s", call.lines->data());
+  platform::Fault fault{};
+  fault.has_address = call.address != 0;
+  fault.address = call.address;
+  tell_panic(worker, lines, &fault);
+}
+
 }  // namespace
 
 std::int64_t call_on_helper(Task& self, TaskFn fn, void* arg, void (*end)(std::int64_t code)) noexcept {
   Runtime& runtime = runtime_of(current_worker());
+  Text<kReportBytes> lines;
   BlockingCall call{};
+  call.lines = &lines;
   call.key = kKey;
   call.group = group_of(&self);
   call.task = &self;
@@ -277,7 +295,7 @@ std::int64_t call_on_helper(Task& self, TaskFn fn, void* arg, void (*end)(std::i
   if (ended != WaitEnd::kOver) return result_of(ended, self);
   order_hooks::acquire(&self.frame);
   if (call.cause == Cause::kNone) return call.code;
-  take_fuel_unchecked(current_worker(), price::kPanic);
+  report_for_helper(current_worker(), call);
   end_as_panicked(self, call.cause);
 }
 
@@ -285,22 +303,16 @@ std::int64_t call_on_helper(Task& self, TaskFn fn, void* arg, void (*end)(std::i
 
 namespace {
 
-void report(Worker& worker, const Task& task, const char* why, const platform::Fault* fault) noexcept {
-  constexpr std::size_t kShownReason = 500;
-  TextWriter line(worker.report, sizeof worker.report);
-  line.append("janus: ");
-  append_task(line, task);
-  line.append(" panicked in janus_blocking: ");
-  line.append_escaped(why, kShownReason);
-  if (fault != nullptr && fault->has_address) line.append(" at %#lx", fault->address);
-  line.append("; nursery ");
-  append_path(line, task);
-  line.end_line();
+// In the fault handler, too.
+void note_panic(BlockingCall& call, Cause cause, const char* why, const platform::Fault* fault) noexcept {
+  call.cause = cause;
+  if (fault != nullptr && fault->has_address) call.address = fault->address;
+  TextWriter& lines = *call.lines;
+  append_panic(lines, *call.task, "panicked in janus_blocking", why, fault);
+  lines.end_line();
   const std::uint64_t ip = fault != nullptr ? fault->ip : reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
   const std::uint64_t fp = fault != nullptr ? fault->fp : reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
-  append_frames(line, nullptr, ip, fp);
-  say(line.data(), line.size());
-  if (task.nursery->runtime->options.ends_by_panic) platform::abort();
+  append_frames(lines, nullptr, ip, fp);
 }
 
 [[noreturn]] void leave_function(void* pointer) noexcept {
@@ -318,8 +330,7 @@ bool contain_on_helper(Worker& worker, platform::Fault& fault) noexcept {
     worker.task = nullptr;  // the report looks at it
     end_for_runtime_fault(fault, worker, why.text);
   }
-  helper.call->cause = why.cause;
-  report(worker, *helper.call->task, why.text, &fault);
+  note_panic(*helper.call, why.cause, why.text, &fault);
   constexpr std::uint64_t kRoom = 512;
   helper.lowest = reinterpret_cast<std::byte*>(fault.sp);
   fault.resume_ip = reinterpret_cast<std::uint64_t>(&leave_function);
@@ -330,8 +341,7 @@ bool contain_on_helper(Worker& worker, platform::Fault& fault) noexcept {
 
 void panic_on_helper(Worker& worker, Cause cause, const char* why) noexcept {
   Helper& helper = *worker.helper;
-  helper.call->cause = cause;
-  report(worker, *helper.call->task, why, nullptr);
+  note_panic(*helper.call, cause, why, nullptr);
   helper.lowest = static_cast<std::byte*>(__builtin_frame_address(0));
   leave_function(&helper);
 }

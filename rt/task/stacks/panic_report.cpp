@@ -19,18 +19,29 @@ constexpr std::size_t kShownReason = 500;  // bytes of a reason that users wrote
 
 }  // namespace
 
+void append_panic(TextWriter& line, const Task& task, const char* verb, const char* why,
+                  const platform::Fault* fault) noexcept {
+  line.append("janus: ");
+  append_task(line, task);
+  line.append(" %s: ", verb);
+  line.append_escaped(why, kShownReason);
+  if (fault != nullptr && fault->has_address) line.append(" at %#lx", fault->address);
+  line.append("; nursery ");
+  append_path(line, task);
+}
+
+void tell_panic(Worker& worker, const TextWriter& lines, const platform::Fault* fault) noexcept {
+  const Runtime& runtime = runtime_of(worker);
+  if (runtime.reporting == nullptr || !runtime.reporting->keep(worker, lines, fault)) say(lines.data(), lines.size());
+  if (runtime.options.ends_by_panic) platform::abort();
+}
+
 [[gnu::noinline, gnu::cold]] void report_panic(const Task& task, const char* why,
                                                const platform::Fault* fault) noexcept {
   Worker& worker = current_worker();
   take_fuel_unchecked(worker, price::kPanic);  // a debt of the task, or of the parent in whose slice it runs
   TextWriter line(worker.report, sizeof worker.report);
-  line.append("janus: ");
-  append_task(line, task);
-  line.append(" panicked: ");
-  line.append_escaped(why, kShownReason);
-  if (fault != nullptr && fault->has_address) line.append(" at %#lx", fault->address);
-  line.append("; nursery ");
-  append_path(line, task);
+  append_panic(line, task, "panicked", why, fault);
   const Runtime& runtime = runtime_of(worker);
   line.append(", stack %lu bytes", static_cast<unsigned long>(stack_now_of(worker, task)));
   if (runtime.stacks.grows())
@@ -46,8 +57,7 @@ constexpr std::size_t kShownReason = 500;  // bytes of a reason that users wrote
     if (fault == nullptr || fault->registers == nullptr) leave_runtime(place);
     append_frames(line, place, kMaxFrames);
   }
-  if (runtime.reporting == nullptr || !runtime.reporting->keep(worker, line, fault)) say(line.data(), line.size());
-  if (runtime_of(worker).options.ends_by_panic) platform::abort();
+  tell_panic(worker, line, fault);
 }
 
 Reason reason_of(const platform::Fault& fault, Worker& worker) noexcept {
