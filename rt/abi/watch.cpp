@@ -9,9 +9,6 @@ namespace janus {
 
 namespace {
 
-static_assert(sizeof(WatchMessage) == sizeof(janus_result) &&
-              offsetof(WatchMessage, was_cancelled) == offsetof(janus_result, was_cancelled));
-
 // Under the task's lock, which it releases. 0: there is nothing to watch for the caller.
 int watch_found(Task& self, Task& task, Channel& channel, const janus_channel* named, Join* watch) noexcept {
   if (may_have_result(self, task)) return watch_locked(task, channel, secret_of_handle(word_of(named)), watch);

@@ -2,19 +2,18 @@
 // rt/abi/entry/result_convert.h — the result of a nursery or task, as users get it.
 #pragma once
 
+#include <bit>
+#include <cstddef>
+
 #include "rt/include/janus/rt.h"
 #include "rt/task/nurseries/result.h"
 #include "rt/task/wait/user_memory.h"
 
 namespace janus {
 
+static_assert(offsetof(ResultWords, was_cancelled) == offsetof(janus_result, was_cancelled));
 inline janus_result result_of(const Report& report) noexcept {
-  return {static_cast<std::uint32_t>(report.outcome),
-          report.errors,
-          report.code,
-          report.task_id,
-          report.was_cancelled ? 1u : 0u,
-          static_cast<std::uint32_t>(report.cause)};
+  return std::bit_cast<janus_result>(words_of(report));
 }
 
 // `out`: where a user wants the result; may be nullptr.

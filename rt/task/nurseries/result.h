@@ -18,6 +18,22 @@ struct Report {
   Cause cause;
 };
 
+// As users get it: the ABI's janus_result.
+struct ResultWords {
+  std::uint32_t kind, errors;
+  std::int64_t code;
+  std::uint64_t task_id;
+  std::uint32_t was_cancelled, cause;
+};
+constexpr ResultWords words_of(const Report& report) noexcept {
+  return {static_cast<std::uint32_t>(report.outcome),
+          report.errors,
+          report.code,
+          report.task_id,
+          report.was_cancelled ? 1u : 0u,
+          static_cast<std::uint32_t>(report.cause)};
+}
+
 // Records in the task's nursery that the task did not succeed; a failure cancels its siblings if the nursery has that
 // policy. If the task was cancelled from above the nursery, cancels the nursery, too, which that cancel may not have
 // reached yet.

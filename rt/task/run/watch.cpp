@@ -18,21 +18,11 @@ namespace {
 struct TaskWatch : Join {
   Channel* channel;
   std::uint32_t secret;
-  WatchMessage message;
+  ResultWords message;
 };
 
-WatchMessage message_of(const Task& ended) noexcept {
-  const Report report = report_of(ended);
-  return {static_cast<std::uint32_t>(report.outcome),
-          report.errors,
-          report.code,
-          report.task_id,
-          report.was_cancelled ? 1u : 0u,
-          static_cast<std::uint32_t>(report.cause)};
-}
-
 // A message that finds no room is lost.
-int send_now(Worker& worker, Channel& channel, std::uint32_t secret, const WatchMessage& message) noexcept {
+int send_now(Worker& worker, Channel& channel, std::uint32_t secret, const ResultWords& message) noexcept {
   order_hooks::release(&channel);
   return send<Path::kGeneral>(&worker, nullptr, channel, &message, secret);
 }
@@ -54,7 +44,7 @@ int watch_locked(Task& task, Channel& channel, std::uint32_t secret, Join* made)
   auto& watch = static_cast<TaskWatch&>(*made);
   if (task.has(TaskFlags::kEnded)) {
     order_hooks::acquire(order_hooks::second(&task));
-    const WatchMessage message = message_of(task);
+    const ResultWords message = words_of(report_of(task));
     task.lock.unlock();
     free_watch(made);
     return send_now(current_worker(), channel, secret, message);
@@ -73,7 +63,7 @@ Join* take_watches(Task& task) noexcept {
     Join* const next = join->next;
     if (join->is_watch) {
       unlink_join(task, *join);
-      static_cast<TaskWatch*>(join)->message = message_of(task);
+      static_cast<TaskWatch*>(join)->message = words_of(report_of(task));
       join->next = taken;
       taken = join;
     }

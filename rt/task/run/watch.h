@@ -8,16 +8,8 @@
 
 namespace janus {
 
-// The message; the ABI's janus_result.
-struct WatchMessage {
-  std::uint32_t kind, errors;
-  std::int64_t code;
-  std::uint64_t task_id;
-  std::uint32_t was_cancelled, cause;
-};
-
 // Watches the task whose lock is held, and releases the lock: sends the message once it ends, or now if it has ended. 0, or
-// the error. `secret`: of the handle that named the channel, whose elements are WatchMessages, of the calling task's
+// the error. `secret`: of the handle that named the channel, whose elements are ResultWordss, of the calling task's
 // runtime. The channel_op is paid.
 int watch_locked(Task& task, Channel& channel, std::uint32_t secret, Join* watch) noexcept;
 // The record of a watch, paid by the calling task; nullptr: the error is in `error`.
