@@ -70,6 +70,13 @@ struct Children {
     while (i < N && tasks[i].id() != how.task_id) ++i;
     return i;
   }
+  // Why one was not spawned, if one was not.
+  Error refusal() noexcept {
+    Error error = error_of(JANUS_E_INVALID);
+    for (Task<T>& task : tasks)
+      if (!task) error = task.join().error();
+    return error;
+  }
   // Cancels those that have not ended, and waits for them.
   void end() noexcept {
     nursery.cancel();
@@ -125,9 +132,7 @@ auto any(F&& first, More&&... more) noexcept {
   using Outcome = Result<detail::ValueOf<F>>;
   return detail::with_children(
       [](auto& children) {
-        Error error = detail::error_of(JANUS_E_INVALID);
-        for (auto& task : children.tasks)
-          if (!task) error = task.join().error();
+        Error error = children.refusal();
         janus_result how = {};
         for (;;) {
           const std::size_t i = children.next(how, error);
@@ -151,9 +156,7 @@ auto race(F&& first, More&&... more) noexcept {
   using Outcome = Result<detail::ValueOf<F>>;
   return detail::with_children(
       [](auto& children) {
-        Error error = detail::error_of(JANUS_E_INVALID);
-        for (auto& task : children.tasks)
-          if (!task) error = task.join().error();
+        Error error = children.refusal();
         janus_result how = {};
         const std::size_t i = children.next(how, error);
         children.end();
