@@ -383,36 +383,26 @@ TEST(pin, a_thread_outside_wakes_a_pinned_task) {
 }
 
 TEST(pin, the_order_of_pinned_tasks_comes_from_the_seed) {
-  const auto run = [](std::uint64_t seed) {
-    janus_stats stats = {};
-    run_in(
-        deterministic(4, seed),
-        [] {
-          janus_channel* const channel = janus_channel_create(sizeof(std::uint64_t), 1);
-          auto pinned = [&] {
-            CHECK_EQ(janus_task_pin(), 0);
-            const void* const home = worker_here();
-            for (std::uint64_t i = 0; i < 10; ++i) {
-              CHECK_EQ(janus_channel_send(channel, &i), 0);
-              CHECK_EQ(janus_yield(), 0);
-              CHECK(worker_here() == home);
-            }
-          };
-          auto receives = [&] {
-            for (std::uint64_t i = 0, word = 0; i < 40; ++i) CHECK_EQ(janus_channel_recv(channel, &word), 0);
-          };
-          Scope scope;
-          for (int i = 0; i < 4; ++i) scope.go(pinned);
-          scope.go(receives);
-          CHECK_EQ(scope.end(), 0);
-          janus_channel_release(channel);
-        },
-        &stats);
-    return stats.order_hash;
-  };
-  const std::uint64_t first = run(1);
-  CHECK_EQ(run(1), first);
-  CHECK_NE(run(2), first);
+  expect_order_by_seed(4, [] {
+    janus_channel* const channel = janus_channel_create(sizeof(std::uint64_t), 1);
+    auto pinned = [&] {
+      CHECK_EQ(janus_task_pin(), 0);
+      const void* const home = worker_here();
+      for (std::uint64_t i = 0; i < 10; ++i) {
+        CHECK_EQ(janus_channel_send(channel, &i), 0);
+        CHECK_EQ(janus_yield(), 0);
+        CHECK(worker_here() == home);
+      }
+    };
+    auto receives = [&] {
+      for (std::uint64_t i = 0, word = 0; i < 40; ++i) CHECK_EQ(janus_channel_recv(channel, &word), 0);
+    };
+    Scope scope;
+    for (int i = 0; i < 4; ++i) scope.go(pinned);
+    scope.go(receives);
+    CHECK_EQ(scope.end(), 0);
+    janus_channel_release(channel);
+  });
 }
 
 }  // namespace

@@ -72,6 +72,19 @@ void on_any_workers(Body body) {
   for (std::uint64_t seed = 0; seed <= times; ++seed) run_in(deterministic(4, seed), body);
 }
 
+// Runs `body` in deterministic mode: the order of what happens is that of the seed.
+template <class Body>
+void expect_order_by_seed(unsigned workers, Body body) {
+  const auto order = [&](std::uint64_t seed) {
+    janus_stats stats = {};
+    run_in(deterministic(workers, seed), body, &stats);
+    return stats.order_hash;
+  };
+  const std::uint64_t first = order(1);
+  CHECK_EQ(order(1), first);
+  CHECK_NE(order(2), first);
+}
+
 // A nursery that the calling task opens. Closures that it spawns live on the caller's stack until end().
 class Scope {
  public:
