@@ -245,7 +245,7 @@ class Scheduler {
   bool yield_to_next(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
   template <Path kPath>
   bool go_on_with(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept;
-  bool start_fresh(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept;
+  bool start_fresh(Worker& worker, Suspension& self, Runnable* to, const Pending& publish) noexcept;
   // `user`: the runnable that will run on the stack; `waiter`: the one that cannot wait without it. Both nullptr: the
   // stack is for the worker's own loop.
   Stack* take_stack(Worker& worker, unsigned size_class, const Runnable* user, const Runnable* waiter) noexcept;

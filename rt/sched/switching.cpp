@@ -141,7 +141,7 @@ template bool Scheduler::yield<Path::kFast>(Worker& worker, Runnable* yielding, 
 // Switches from `self` to a fresh stack whose base frame calls `to`, or looks for work. False: there is no stack, and
 // `to` is queued again.
 [[gnu::noinline]] bool Scheduler::start_fresh(Worker& worker, Suspension& self, Runnable* to,
-                                              Pending publish) noexcept {
+                                              const Pending& publish) noexcept {
   const auto* const self_task = static_cast<const Runnable*>(worker.task);
   Stack* const stack = take_stack(worker, to != nullptr ? to->stack_class : 0, to, self_task);
   if (stack == nullptr) {

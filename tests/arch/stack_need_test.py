@@ -127,7 +127,7 @@ def check_calls(tap, where, program, reserve):
             continue
         calls = {call.name for call in program.functions[name].calls}
         is_other_name = len(calls) == 1 and next(iter(calls)) in program.functions and next(iter(calls)).startswith('janus_')
-        below_door, path = max((needs.of(callee) for callee in calls if callee is not None), default=(0, []))
+        below_door, path = max((needs.of(callee) for callee in sorted(filter(None, calls))), default=(0, []))
         if below_door > reserve and not is_other_name:
             too_deep.append(f'{below_door} bytes: {program.short(name)} > {needs.path(path)}')
     tap.none(f'{where}: no call needs more stack than is reserved for it', sorted(too_deep, reverse=True))
