@@ -117,6 +117,13 @@ def count_log(path):
     return count
 
 
+def why_not_built(build):
+    """The lines of the compiler's errors, from what `./dev test` has kept."""
+    log = Path(build, "failed.log")
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    return [re.sub("\x1b\\[[0-9;]*[mK]", "", line) for line in lines if re.search(r"^FAILED|\berror\b|undefined reference|^ERROR", line)]
+
+
 def below(floors, count):
     """A line for each group of tests of which too few ran: tests that are missing from a build cause no failure by themselves."""
     for names, least in floors:
@@ -152,7 +159,9 @@ class Wanted:
             self.floors += gate.FLOORS[self.tier] + (gate.FLOORS_WITH_KERNEL[self.tier] if with_kernel else [])
 
     def unmet(self, count, costs):
-        """A line for each rule that the tests that ran do not satisfy."""
+        """A line for each rule that the tests that ran do not satisfy. Where a build failed, much did not run."""
+        if self.failed_builds:
+            return
         yield from below(self.floors, count)
         unseen = never_ran(self.page.read_text(), count.ran, count.not_run) if self.page else []
         if self.tier == "gate":
@@ -165,7 +174,7 @@ class Wanted:
 
 def main():
     wanted, total, costs = Wanted(sys.argv[1:]), Count(), []
-    total.failures += [Failure(f"{build}: does not build") for build in wanted.failed_builds]
+    total.failures += [Failure(f"{build}: does not build", why_not_built(build)) for build in wanted.failed_builds]
     for log in wanted.logs:
         count = count_log(log)
         print(f"{log.parts[0]}: {count}")

@@ -88,6 +88,11 @@ def main():
         lines, _ = tally(sys.argv[1], tests, [])
         build = lines[0].partition(":")[0]
         check(claim, lines[1:-1], [line.format(build) for line in wanted])
+    with tempfile.TemporaryDirectory() as build:
+        Path(build, "failed.log").write_text("[1/2] Compiling\nFAILED: a.o\n\x1b[01mf.cpp:7: error: no\n  7 | no\n")
+        lines, _ = tally(sys.argv[1], [("OK", PASS)], [f"--failed-build={build}", "--floor=^t$:2"], "`t: another`")
+        check("a build that broke tells why, and not what did not run therefore", lines[1:-1],
+              [f"FAILED {build}: does not build", "    FAILED: a.o", "    f.cpp:7: error: no"])
     tap.end()
 
 
