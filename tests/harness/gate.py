@@ -6,6 +6,7 @@
 #   gate.py builds SELECTION                the build directories that SELECTION needs
 #   gate.py options BUILD                   its compilers for C and C++, then the options of meson, one on each line
 #   gate.py settings SELECTION BUILD        the environment of its tests, one NAME=VALUE a line
+#   gate.py targets SELECTION BUILD         what to build in a configured build directory for SELECTION; nothing: everything
 #   gate.py tests SELECTION BUILD [PATH...] the tests of a configured build directory that SELECTION runs
 # SELECTION is `gate` (the tests for every landing), `all`, `changed` (the gate's tests for changes to the PATHs), or a
 # suite.
@@ -42,15 +43,14 @@ SECOND_TIER = [
     ('.*', 'first-hour-.*'), ('.*', 'docs-(commands|embedding|sovereign|tutorial|worlds)'), ('.*', 'image.*'), ('.*', 'bench.*'),
     ('.*', 'debugger'), ('.*', 'valgrind'), ('.*', 'abi-hosts'), ('.*', 'lower-(fuzz|outputs)'),
     ('.*', 'qemu-(guests|gate|linux-[12])'), ('.*', 'kernel-free-(odd-machines|output)'), ('.*', 'hostile-(all|init|bare-[14])'), ('.*', 'model-mistakes'), ('.*', '.*-bare-4'), ('.*', '(?!(linux|api)-init).*-init'),
-    ('build-clang', '.*-bare-1'), ('build-clang', 'api-worlds'),
-    ('build-clang', '(programs|kernel-free-programs|qemu-linux|api-program|own-fault|prices|hostile|janus-cc)(-.*)?'),
+    ('build-clang', '(?!.*-tsan$).*'),
     ('build-(debug|coverage)', '.*'),
 ]
 COVERAGE = 'coverage of rt'  # a result that the tests of build-coverage add to the tally, like a test
 
 # The minimum number of results of tests whose names match, so that no environment loses its tests unnoticed.
 FLOORS = {
-    'gate': [('^(arch|base|budget|config|api|mem|sched|stress|task)$', 715 * 2), ('-bare-1$', 690), ('-bare-2$', 690)],
+    'gate': [('^(arch|base|budget|config|api|mem|sched|stress|task)$', 715), ('^(base|budget|config|api|mem|sched|stress|task)-hosted-tsan$', 700), ('-bare-1$', 690), ('-bare-2$', 690)],
     'all': [('^(arch|base|budget|config|api|mem|sched|stress|task)$', 715 * 3), ('-bare-1$', 690 * 3), ('-bare-2$', 690),
             ('-bare-4$', 685)],
 }
@@ -108,6 +108,17 @@ def is_selected(selection, build, test, suites, paths):
     return not is_second(build, test) and (needed is EVERYTHING or bool(needed & suites))
 
 
+def targets_for(selection, build):
+    """File names of what the tests of a configured build directory need that the gate runs. Nothing where everything is to be
+    built: in the first build, which has tests that read the build directory, and for other selections than the gate's."""
+    if selection not in ('gate', 'changed') or Path(build).name == next(iter(BUILDS)):
+        return []
+    needed = {target for test in json.loads(Path(build, 'meson-info/intro-tests.json').read_text())
+              if not is_second(Path(build).name, test['name'].split(' / ')[-1]) for target in test['depends']}
+    return sorted(str(Path(file).relative_to(Path(build).resolve())) for target in json.loads(Path(build, 'meson-info/intro-targets.json').read_text())
+                  if target['id'] in needed for file in target['filename'])
+
+
 def settings_for(selection, build):
     return LESS_AT_GATE.get(build, {}) if selection in ('gate', 'changed') else {}
 
@@ -130,6 +141,9 @@ def main():
     elif command == 'settings':
         for name, value in settings_for(arguments[0], Path(arguments[1]).name).items():
             print(f'{name}={value}')
+    elif command == 'targets':
+        for target in targets_for(*arguments):
+            print(target)
     elif command == 'tests':
         selection, build, *paths = arguments
         name = Path(build).name

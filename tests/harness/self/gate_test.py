@@ -7,6 +7,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import gate  # noqa: E402
@@ -57,6 +58,15 @@ def unmet(options, ran, page=None, costs=()):
     return list(wanted.unmet(count, list(costs)))
 
 
+def made_up_build(build):
+    """A configured build directory with two tests, of which one needs ThreadSanitizer."""
+    (build / 'meson-info').mkdir(parents=True)
+    names = ('a', 'a-hosted-tsan')
+    (build / 'meson-info/intro-tests.json').write_text(json.dumps([{'name': f'p:s / {name}', 'depends': [f'@{name}@'], 'suite': ['p:s']} for name in names]))
+    (build / 'meson-info/intro-targets.json').write_text(json.dumps([{'id': f'@{name}@', 'filename': [f'{build}/tests/test-{name}']} for name in names]))
+    return build
+
+
 class Page:
     """A stand-in for docs/requirements.md with one requirement, which names tests."""
 
@@ -83,6 +93,12 @@ def main():
                                        and name != 'build-coverage'])
     tap.check('tests of clang\'s and of unoptimised code do less at the gate, those of what ships do not',
               'JANUS_TEST_FEW' in gate.settings_for('gate', 'build-clang') and 'JANUS_TEST_FEW' not in gate.settings_for('gate', 'build'))
+    with tempfile.TemporaryDirectory() as folder:
+        for made, wanted in (('build', []), ('build-clang', ['tests/test-a-hosted-tsan'])):
+            seen = gate.targets_for('gate', made_up_build(pathlib.Path(folder, made)))
+            tap.check(f'of {made} the gate builds {"what its tests need" if wanted else "everything"}', seen == wanted, seen)
+        tap.none('and --all builds everything, and so does a suite', [target for selection in ('all', 'task')
+                                                                      for target in gate.targets_for(selection, pathlib.Path(folder, 'build-clang'))])
     tap.none('but not with --all, nor of a suite', [build for build in gate.BUILDS for selection in ('all', 'task') if gate.settings_for(selection, build)])
     for paths, suites in CHANGES:
         found = gate.suites_for(paths)
