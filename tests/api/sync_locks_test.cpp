@@ -564,31 +564,53 @@ TEST(cond, a_wait_whose_time_has_passed_tells_of_the_end_of_the_holder_and_a_can
     janus_mutex mutex = {};
     janus_cond cond = {};
     bool is_held = false;
-    auto waits = [&](int expected, std::uint64_t until) {
+    // Ends while it holds the lock, after `until`; but for who has got it too late.
+    auto holds = [&](std::uint64_t until) {
       CHECK_EQ(janus_mutex_lock(&mutex), 0);
-      CHECK_EQ(janus_cond_wait_until(&cond, &mutex, until), expected);
+      if (janus_now_ns() < until) {
+        std::atomic_ref(is_held).store(true);
+        CHECK_EQ(janus_sleep_until(until + kMs), 0);
+      } else {
+        CHECK_EQ(janus_mutex_unlock(&mutex), 0);
+      }
+    };
+    auto waits = [&](std::uint64_t until) {
+      CHECK_EQ(janus_mutex_lock(&mutex), 0);
+      const int answer = janus_cond_wait_until(&cond, &mutex, until);
       CHECK_EQ(janus_mutex_heal(&mutex), 0);
       CHECK_EQ(janus_mutex_unlock(&mutex), 0);
-      return expected;
+      return answer;
     };
-    auto times_out = [&] { (void)waits(JANUS_E_STATE, soon()); };
-    auto is_cancelled = [&] { return waits(JANUS_CANCELLED, late()); };
-    auto holds = [&] {
-      CHECK_EQ(janus_mutex_lock(&mutex), 0);
-      is_held = true;
-      CHECK_EQ(janus_sleep_ns(3 * kMs), 0);
-    };
-    Scope one;
-    CHECK(blocks(one.go(times_out)));
-    Scope holder;
-    holder.go(holds);
-    CHECK_EQ(holder.end(), 0);
-    CHECK_EQ(one.end(), 0);
+
+    for (std::uint64_t time = kMs; !is_held; time *= 4) {
+      const std::uint64_t until = janus_now_ns() + time;
+      Scope one, holder;
+      auto times_out = [&] {
+        const int answer = waits(until);
+        CHECK_EQ(answer, is_held ? JANUS_E_STATE : JANUS_E_TIMEOUT);
+      };
+      auto in_time = [&] { holds(until); };
+      const janus_task waiter = one.go(times_out);
+      CHECK(eventually([&] { return janus_task_state(waiter) == JANUS_TASK_BLOCKED || janus_now_ns() >= until; }));
+      holder.go(in_time);
+      CHECK_EQ(holder.end(), 0);
+      CHECK_EQ(one.end(), 0);
+    }
 
     is_held = false;
     Scope other, again;
+    auto is_cancelled = [&] {
+      const int answer = waits(late());
+      CHECK_EQ(answer, JANUS_CANCELLED);
+      return answer;
+    };
+    auto holds_on = [&] {
+      CHECK_EQ(janus_mutex_lock(&mutex), 0);
+      std::atomic_ref(is_held).store(true);
+      CHECK_EQ(janus_sleep_ns(3 * kMs), 0);
+    };
     CHECK(blocks(other.go(is_cancelled)));
-    again.go(holds);
+    again.go(holds_on);
     CHECK(eventually([&] { return std::atomic_ref(is_held).load(); }));
     other.cancel();
     CHECK_EQ(again.end(), 0);
