@@ -129,7 +129,7 @@
 //   janus::Accounts::take_wherever            the same
 // PART   rt/budget/keeping.cpp                -                      janus::Keeping::set
 //   janus::Keeping::renew_kept                no budget has a keeper
-// PART   rt/budget/pauses.cpp                 -                      janus::Pauses::mark
+// PART   rt/budget/account_pauses.cpp         -                      janus::Pauses::mark
 //   janus::Pauses::see_to                     no budget was ever paused
 //
 // Two parts need no weak symbol: tasks that wait for budgets (rt/task/account/exhaustion.h), which are called through

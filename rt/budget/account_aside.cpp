@@ -123,7 +123,13 @@ void AccountWords::add(Account* account, unsigned component, std::uint64_t amoun
   account->is_in_pause_.store(false, std::memory_order_relaxed);
   account->is_paused_.store(false, std::memory_order_seq_cst);
   for (unsigned i = 0; i < kComponents; ++i) {
-    const std::uint64_t aside = account->aside_[i].exchange(0, std::memory_order_relaxed);
+    Atomic<std::uint64_t>& word = account->aside_[i];
+    std::uint64_t aside = word.load(std::memory_order_relaxed);
+    // A put() that has found the account closed may be taking back what is aside.
+    while (aside == Account::kMoving || !word.compare_exchange_weak(aside, 0, std::memory_order_seq_cst)) {
+      pause();
+      aside = word.load(std::memory_order_relaxed);
+    }
     if (aside != 0 && aside != kUnlimited) AccountWords::add(account, i, aside);
   }
 }

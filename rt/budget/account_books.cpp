@@ -8,8 +8,10 @@ namespace janus {
 Books Accounts::books(const Account* account) const noexcept {
   Books books;
   for (unsigned i = 0; i < kComponents; ++i) {
-    const std::uint64_t came_in = account->came_in_[i].load(std::memory_order_relaxed);
+    // In this order: an income of an account below is noted here before anything of it can come here.
     const std::uint64_t left = left_in_all(account, component_at(i));
+    std::atomic_thread_fence(std::memory_order_acquire);
+    const std::uint64_t came_in = account->came_in_[i].load(std::memory_order_relaxed);
     const bool is_unlimited = came_in == kUnlimited || left == kUnlimited;
     books.returned.of[i] = account->returned_[i].load(std::memory_order_relaxed);
     books.left.of[i] = is_unlimited ? kUnlimited : left;

@@ -21,8 +21,8 @@ Account* AccountRecords::take(bool has_paid) noexcept {
   for (Atomic<std::uint64_t>& recharged : account->recharged_) recharged.store(0, std::memory_order_relaxed);
   account->drawn_memory_.store(0, std::memory_order_relaxed);
   account->drawn_ops_.store(0, std::memory_order_relaxed);
-  account->references_.store(1, std::memory_order_relaxed);
   account->is_closed_.store(true, std::memory_order_relaxed);  // until its amounts are there (Accounts::open_for_all())
+  account->references_.store(1, std::memory_order_release);    // pairs with the load in Pauses::see_to_number()
   table_.count_taken();
   return account;
 }

@@ -14,8 +14,10 @@ bool Keeping::put_below_mark(Account* account, unsigned component) noexcept {
   Atomic<std::uint64_t>& left = account->left_[component];
   Atomic<std::uint64_t>& aside = account->aside_[component];
   std::uint64_t seen = left.load(std::memory_order_relaxed);
-  if (low == 0 || is_in_pause || seen == kUnlimited || aside.load(std::memory_order_relaxed) != 0) return true;
-  aside.store(Account::kMoving, std::memory_order_seq_cst);  // only who holds the lock makes it more than 0
+  if (low == 0 || is_in_pause || seen == kUnlimited) return true;
+  // What comes back to an account in a pause that has just ended (Accounts::uncarve()) may be aside.
+  std::uint64_t nothing = 0;
+  if (!aside.compare_exchange_strong(nothing, Account::kMoving, std::memory_order_seq_cst)) return true;
   do {
     if (seen < low) {
       aside.store(0, std::memory_order_seq_cst);

@@ -23,9 +23,11 @@ class Keeping {
   static bool are_any() noexcept { return renew_kept != nullptr; }
 
   [[nodiscard]] static std::uint64_t keeper(const Account* account) noexcept { return account->keeper_; }
-  // The components that have fallen below their marks since the last call, as bits.
-  static std::uint8_t take_fallen(Account* account) noexcept {
-    return account->fell_low_.exchange(0, std::memory_order_acquire);
+  // Whether the component has fallen below its mark since the last call.
+  static bool take_fallen(Account* account, Component component) noexcept {
+    const std::uint8_t bit = bit_of(component);
+    return (account->fell_low_.load(std::memory_order_relaxed) & bit) != 0 &&
+           (account->fell_low_.fetch_and(static_cast<std::uint8_t>(~bit), std::memory_order_acquire) & bit) != 0;
   }
   // Whether the keeper knows that tasks wait for the component.
   [[nodiscard]] static bool knows_of_wait(const Account* account, Component component) noexcept {

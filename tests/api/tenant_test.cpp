@@ -357,7 +357,9 @@ TEST(tenant, no_task_takes_from_its_own_budget) {
 struct Spinner {
   std::atomic<std::uint64_t> count{0};
   std::atomic<bool> may_end{false};
+  std::atomic<std::uint64_t> task{0};
   std::int64_t operator()() {
+    task = janus_task_self().raw;
     while (!may_end)
       if (janus_yield_check(1) != 0)
         return JANUS_CANCELLED;
@@ -373,6 +375,11 @@ void let_pass(int rounds) {
     janus_yield();
     if (i % 8 == 0) janus_sleep_ns(100'000);
   }
+}
+
+// Whether it waits for ops, or does so within some time.
+bool comes_to_stand(const Spinner& spinner) {
+  return eventually([&] { return janus_task_state({spinner.task}) == JANUS_TASK_BUDGET_EXHAUSTED; });
 }
 
 bool stands_still(const Spinner& spinner) {
@@ -400,15 +407,14 @@ TEST(tenant, a_pause_stops_all_its_tasks_within_two_slices_whatever_their_budget
         spawn(cage, call_closure<Spinner>, &inner);
         return end(cage);
       };
-      const janus_task task = tenant.go(plain);
+      tenant.go(plain);
       tenant.go(own, 0, {kMany, 1 << 20, 0, 0, 0});
       tenant.go(nest);
       CHECK(eventually([&] { return plain.count > 1'000 && own.count > 1'000 && inner.count > 1'000; }));
       for (int round = 0; round < 3; ++round) {
         CHECK_EQ(janus_nursery_pause(tenant.get()), 0);
         const std::uint64_t plain_then = plain.count;
-        CHECK(eventually([&] { return janus_task_state(task) == JANUS_TASK_BUDGET_EXHAUSTED; }));
-        let_pass(64);
+        for (const Spinner* each : {&plain, &own, &inner}) CHECK(comes_to_stand(*each));
         CHECK(stands_still(plain));
         CHECK(stands_still(own));
         CHECK(stands_still(inner));
@@ -464,10 +470,10 @@ TEST(tenant, pauses_nest_and_do_not_add_up) {
     CHECK(eventually([&] { return inside.count > 1'000 && outside.count > 1'000; }));
     order = 1;
     CHECK(eventually([&] { return done == 1; }));
-    let_pass(64);
+    CHECK(comes_to_stand(inside));
     CHECK(stands_still(inside));
     CHECK_EQ(janus_nursery_pause(outer.get()), 0);
-    let_pass(64);
+    CHECK(comes_to_stand(outside));
     CHECK(stands_still(outside));
     // The end of the outer pause leaves the inner one as it is.
     CHECK_EQ(janus_nursery_resume(outer.get()), 0);
@@ -525,8 +531,9 @@ TEST(tenant, recharges_and_withdrawals_in_a_pause) {
     Scope tenant(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, {kMany, 4 << 20, 10, 0, 0});
     Spinner spinner;
     tenant.go(spinner);
+    CHECK(eventually([&] { return spinner.count > 0; }));
     CHECK_EQ(janus_nursery_pause(tenant.get()), 0);
-    let_pass(64);
+    CHECK(comes_to_stand(spinner));
     CHECK_EQ(janus_nursery_recharge(tenant.get(), {1'000'000, 0, 0, 0, 0}), 0);
     CHECK(stands_still(spinner));
     CHECK(is_booked(usage_of(tenant.get()), kOps, kMany + 1'000'000));

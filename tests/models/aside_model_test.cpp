@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // aside_model_test.cpp — every interleaving of draws with what puts ops aside and takes them back: the mark of a keeper
-// (rt/budget/keeping.cpp) and pauses (pauses.cpp). No op is lost, doubled or out of sight; a draw fails only if there is too
+// (rt/budget/keeping.cpp) and pauses (account_pauses.cpp). No op is lost, doubled or out of sight; a draw fails only if there is too
 // little, or in a pause; and an account is in a pause as the marks say.
 #include "rt/budget/accounts.h"
 #include "rt/budget/keeping.h"
@@ -20,28 +20,33 @@ using janus::model::require;
 
 // 'd': draws an op, which is there unless there may be a pause. 'b': gives one back that it has drawn. 'k': sets the mark
 // of the keeper to 1, 'x': ends that. 'p', 'r': begins a pause, or ends it. 'o': opens an account with 1 op below, and closes
-// it. 'u': looks at the books.
+// it. 'u': looks at the books. 't': tries to move an op and a spawn elsewhere, of which the latter is not there. 'c': closes
+// the account. Before all that, 'K' sets the mark, and 'D' draws an op.
 struct AsideWorld {
   static constexpr unsigned kMax = 3;
-  static constexpr std::uint64_t kOps = 2;
+  static constexpr std::uint64_t kOps = 2, kAll = 10;
   const char* programs[kMax];
   Accounts accounts{};
-  Account* account = nullptr;
-  std::uint64_t drawn = 0;
-  bool is_marked = false, may_be_paused = false, is_told = false, was_passed = false;
+  Account *account = nullptr, *other = nullptr;
+  std::uint64_t drawn = 0, drawn_before = 0;
+  bool is_marked = false, may_be_paused = false, is_told = false, is_closed = false;
 
   unsigned threads() const { return programs[2] == nullptr ? 2 : 3; }
 
   void begin() {
-    require(accounts.init({{janus::kUnlimited, janus::kUnlimited, 0, 0, 0}}), "there is memory");
+    require(accounts.init({{kAll, janus::kUnlimited, 0, 0, 0}}), "there is memory");
     account = accounts.open(accounts.root(), {{kOps, 0, 0, 0, 0}}, nullptr);
-    require(account != nullptr, "there is memory for one more");
+    for (const char* what = programs[1]; *what == 't'; ++what) other = accounts.open(accounts.root(), {}, nullptr);
+    require(account != nullptr && (other != nullptr) == (*programs[1] == 't'), "there is memory for more");
+    accounts.retain(account);  // who gives back after a close
     accounts.notify_of_returns([](void* told) noexcept { *static_cast<bool*>(told) = true; }, &is_told);
     for (const char* program : programs)
       for (; program != nullptr && *program != '\0'; ++program) may_be_paused |= *program == 'p';
     // What only the first keeper or pause would set.
     Keeping::set(accounts, account, 0, {});
     for (const char* what = programs[0]; *what == 'K'; ++what) keep(1);
+    for (const char* what = programs[1]; *what == 'D'; ++what) drawn_before += draws(account) ? 1 : 0;
+    drawn = drawn_before;
   }
 
   bool draws(Account* its) {
@@ -70,7 +75,7 @@ struct AsideWorld {
   }
 
   void run(unsigned thread) {
-    std::uint64_t mine = 0;
+    std::uint64_t mine = thread == 1 ? drawn_before : 0;
     for (const char* what = programs[thread]; *what != '\0'; ++what) {
       switch (*what) {
         case 'd': {
@@ -97,6 +102,15 @@ struct AsideWorld {
         case 'o':
           open_one();
           break;
+        case 't': {
+          janus::LockGuard guard(accounts.queue(other).lock);
+          require(!accounts.transfer(account, other, {{1, 0, 1, 0, 0}}, nullptr), "a spawn is not there");
+          break;
+        }
+        case 'c':
+          is_closed = true;
+          accounts.close(account);
+          break;
         case 'u': {
           janus::LockGuard guard(accounts.queue(account).lock);
           const janus::Books books = accounts.books(account);
@@ -110,6 +124,10 @@ struct AsideWorld {
   }
 
   void end() {
+    if (is_closed) {
+      require(accounts.left(accounts.root(), Component::kOps) == kAll - drawn, "a close loses nothing, and makes nothing");
+      return accounts.release(account);
+    }
     require(accounts.left_in_all(account, Component::kOps) == kOps - drawn, "no op is lost, and none is made");
     require(Pauses::is_in_pause(account) == is_marked, "it is in a pause if it is marked");
     if (is_marked) {
@@ -120,14 +138,14 @@ struct AsideWorld {
     if (had_mark && drawn == 0) {
       janus::LockGuard guard(accounts.queue(account).lock);
       Keeping::renew(account);
-      (void)Keeping::take_fallen(account);
+      (void)Keeping::take_fallen(account, Component::kOps);
     }
     const bool has_mark = had_mark && drawn == 0;
     for (std::uint64_t i = drawn; i < kOps; ++i) {
-      if (has_mark) require(Keeping::take_fallen(account) == 0, "the mark is not passed before that is so");
+      if (has_mark) require(!Keeping::take_fallen(account, Component::kOps), "the mark is not passed before that is so");
       require(draws(account), "all that is left can be drawn");
     }
-    if (has_mark) require(Keeping::take_fallen(account) == 1, "and is when less is left");
+    if (has_mark) require(Keeping::take_fallen(account, Component::kOps), "and is when less is left");
   }
 };
 
@@ -142,6 +160,7 @@ TEST(aside_model, a_mark_hides_nothing_from_a_draw) {
   REQUIRE(goes_well("set twice", "k", "k", "d"));
   REQUIRE(goes_well("with a look at the books", "Kd", "u", "d"));
   REQUIRE(goes_well("a budget below", "Kd", "o"));
+  REQUIRE(goes_well("a close beside one who gives back", "Kc", "Db"));
 }
 
 TEST(aside_model, a_pause_stops_draws_and_nothing_else) {
@@ -150,6 +169,7 @@ TEST(aside_model, a_pause_stops_draws_and_nothing_else) {
   REQUIRE(goes_well("with a mark", "Kpr", "d"));
   REQUIRE(goes_well("with a mark that comes", "pr", "kd"));
   REQUIRE(goes_well("with a look at the books", "pr", "u", "d"));
+  REQUIRE(goes_well("and a mark, beside one who puts back", "prk", "t"));
   REQUIRE(goes_well("beside a budget that is opened below", "pr", "o"));
   REQUIRE(goes_well("beside one who draws and one that is opened", "p", "od"));
 }

@@ -3,6 +3,7 @@
 #include "rt/task/account/charge.h"
 
 #include "rt/task/account/exhaustion.h"
+#include "rt/task/account/keepers.h"
 #include "rt/task/record/panic.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/record/why.h"
@@ -131,7 +132,10 @@ namespace {
       if (component == Component::kOps) runtime.accounts.owe(task.account, amount);
       end_for_budget(task, component);
     }
-    switch (waits->wait(task, component, amount)) {
+    // The keeper is told here and not in the wait, since a task that waits for room needs as much stack as that.
+    const Keepers* const keepers = keepers_of(runtime);
+    const bool may_tell = !is_in_pause && (keepers == nullptr || keepers->tell_of_wait(task, task.nursery->account, component));
+    switch (waits->wait(task, component, amount, may_tell)) {
       case Recharge::kDrawn:
         return 0;
       case Recharge::kCancelled:

@@ -229,13 +229,9 @@ struct AwaitedRecharge : Awaited {
   }
 };
 
-Recharge wait_for_recharge(Task& task, Component component, std::uint64_t& amount) noexcept {
-  const bool is_for_pause = component == Component::kOps && Pauses::is_in_pause(task.account);
-  bool may_tell = !is_for_pause;
-  if (const Keepers* const keepers = keepers_of(*task.nursery->runtime); keepers != nullptr && !is_for_pause)
-    may_tell = keepers->tell_of_wait(task, task.nursery->account, component);
+Recharge wait_for_recharge(Task& task, Component component, std::uint64_t& amount, bool may_tell) noexcept {
   AwaitedRecharge awaited(task, component, amount);
-  awaited.wait.is_for_pause = is_for_pause;
+  awaited.wait.is_for_pause = component == Component::kOps && Pauses::is_in_pause(task.account);
   awaited.wait.may_tell = may_tell;
   Runtime& runtime = awaited.runtime;
   Exhausted& wait = awaited.wait;

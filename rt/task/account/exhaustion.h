@@ -46,8 +46,8 @@ struct BudgetWaits {
   // Before a wait: draws what is there after all, also out of what is aside, and says whether the account is in a pause
   // instead of dry. `amount` is what is still missing.
   bool (*is_for_pause)(const Task& task, Component component, std::uint64_t& amount) noexcept;
-  // Waits for `amount`; with kLookAgain it is what is still missing.
-  Recharge (*wait)(Task& task, Component component, std::uint64_t& amount) noexcept;
+  // Waits for `amount`; with kLookAgain it is what is still missing. `may_tell`: the task can tell the keeper that it waits.
+  Recharge (*wait)(Task& task, Component component, std::uint64_t& amount, bool may_tell) noexcept;
   // Serves the waits at accounts into which something came without a recharge (no-lost-return).
   void (*serve_unserved)(Runtime& runtime, Worker* worker) noexcept;
   // Called when every task waits, as `entered` says: serves the waits for which there is enough, or else ends waits

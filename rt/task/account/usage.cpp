@@ -9,7 +9,7 @@ namespace {
 
 // The children, counted in two places (rt/task/record/nursery.h). Of a private nursery another worker may read a count
 // that is changing, so this one word is read without a rule of order.
-[[gnu::noinline, gnu::no_sanitize("thread")]] std::uint64_t count_children(const Nursery& nursery) noexcept {
+__attribute__((noinline, no_sanitize("thread"))) std::uint64_t count_children(const Nursery& nursery) noexcept {
   const std::uint64_t word = nursery.word.load(std::memory_order_acquire);
   const std::int64_t local = (word & NurseryWord::kShared) == 0 ? nursery.local_count : 0;
   const std::int64_t count = static_cast<std::int64_t>(word) / static_cast<std::int64_t>(NurseryWord::kChild) + local;

@@ -16,48 +16,60 @@ Channel& channel_of(Runtime& runtime, std::uint64_t keeper) noexcept {
   return *static_cast<Channel*>(runtime.channels.at(index_of_handle(keeper)));
 }
 
+// Returns the keeper if he has to be told of another component that has fallen below its mark, else 0.
+[[gnu::noinline]] std::uint64_t next_fallen(Runtime& runtime, Account* account, KeepMessage& message) noexcept {
+  LockGuard guard(runtime.accounts.queue(account).lock);
+  const std::uint64_t keeper = Keeping::keeper(account);
+  if (keeper == 0) return 0;
+  for (; message.component < kComponents; ++message.component) {
+    const Component component = component_at(static_cast<unsigned>(message.component));
+    if (!Keeping::take_fallen(account, component)) continue;
+    message.left = runtime.accounts.left_in_all(account, component);
+    return keeper;
+  }
+  return 0;
+}
+
 void tell_fallen(Runtime& runtime, Worker* worker, Account* account) noexcept {
-  KeepMessage messages[kComponents];
-  unsigned count = 0;
-  std::uint64_t keeper = 0;
+  KeepMessage message{};
+  for (std::uint64_t keeper; (keeper = next_fallen(runtime, account, message)) != 0; ++message.component)
+    (void)send<Path::kGeneral>(worker, nullptr, channel_of(runtime, keeper), &message, secret_of_handle(keeper));
+}
+
+// Returns the keeper if he has to be told, else 0; from now on he knows.
+[[gnu::noinline]] std::uint64_t begin_to_tell(Runtime& runtime, Account* account, KeepMessage& message) noexcept {
+  const Component component = component_at(static_cast<unsigned>(message.component));
+  AccountQueue& queue = runtime.accounts.queue(account);
+  LockGuard guard(queue.lock);
+  const std::uint64_t keeper = Keeping::keeper(account);
+  if (keeper == 0 || Keeping::knows_of_wait(account, component)) return 0;
+  Keeping::set_knows_of_wait(account, component, true);
+  message.left = runtime.accounts.left_in_all(account, component);
+  message.waiting = 1;
+  const auto& waits = queue.waits[static_cast<unsigned>(component)];
+  for (const AccountWait* each = waits.front(); each != nullptr; each = waits.after(const_cast<AccountWait*>(each)))
+    ++message.waiting;
+  return keeper;
+}
+
+// A task that cannot wait for room any longer: another one has to tell the keeper.
+[[gnu::noinline]] void leave_telling_to_others(Runtime& runtime, Account* account, Component component) noexcept {
   {
     LockGuard guard(runtime.accounts.queue(account).lock);
-    keeper = Keeping::keeper(account);
-    const std::uint8_t fallen = keeper != 0 ? Keeping::take_fallen(account) : std::uint8_t{0};
-    for (unsigned i = 0; i < kComponents; ++i) {
-      const Component component = component_at(i);
-      if ((fallen & bit_of(component)) != 0)
-        messages[count++] = {i, runtime.accounts.left_in_all(account, component), 0};
-    }
+    Keeping::set_knows_of_wait(account, component, false);
   }
-  for (unsigned i = 0; i < count; ++i)
-    (void)send<Path::kGeneral>(worker, nullptr, channel_of(runtime, keeper), &messages[i], secret_of_handle(keeper));
+  serve_exhausted(runtime, &current_worker(), account);
 }
 
 bool tell_of_wait(Task& task, Account* account, Component component) noexcept {
   Runtime& runtime = *task.nursery->runtime;
-  AccountQueue& queue = runtime.accounts.queue(account);
-  KeepMessage message{static_cast<std::uint64_t>(component), 0, 1};
-  std::uint64_t keeper = 0;
-  {
-    LockGuard guard(queue.lock);
-    keeper = Keeping::keeper(account);
-    if (keeper == 0 || Keeping::knows_of_wait(account, component)) return true;
-    Keeping::set_knows_of_wait(account, component, true);
-    message.left = runtime.accounts.left_in_all(account, component);
-    const auto& waits = queue.waits[static_cast<unsigned>(component)];
-    for (const AccountWait* each = waits.front(); each != nullptr; each = waits.after(const_cast<AccountWait*>(each)))
-      ++message.waiting;
-  }
+  KeepMessage message{static_cast<std::uint64_t>(component), 0, 0};
+  const std::uint64_t keeper = begin_to_tell(runtime, account, message);
+  if (keeper == 0) return true;
   const int answer =
       send<Path::kGeneral>(&current_worker(), &task, channel_of(runtime, keeper), &message, secret_of_handle(keeper));
   if (answer == 0 || answer == kErrorClosed || answer == kErrorStale) return true;
-  // This task cannot wait for room any longer: another one has to.
-  {
-    LockGuard guard(queue.lock);
-    Keeping::set_knows_of_wait(account, component, false);
-  }
-  serve_exhausted(runtime, &current_worker(), account);
+  leave_telling_to_others(runtime, account, component);
   return false;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/pauses.cpp — an archive member of its own, linked by a call of mark().
+// rt/budget/account_pauses.cpp — an archive member of its own, linked by a call of mark().
 #include "rt/budget/pauses.h"
 
 #include "rt/base/checked.h"
@@ -16,7 +16,8 @@ bool Pauses::is_marked(const Account* account) noexcept {
 
 void Pauses::mark(Accounts& accounts, Account* account, bool is_paused) noexcept {
   accounts.begin_aside();
-  account->is_paused_.store(is_paused, std::memory_order_seq_cst);
+  LockGuard guard(account->queue_.lock);  // a close clears the mark under it, and none may come after that
+  if (!account->is_closed_.load(std::memory_order_seq_cst)) account->is_paused_.store(is_paused, std::memory_order_seq_cst);
 }
 
 Pauses::Change Pauses::see_to_number(Accounts& accounts, std::uint32_t index, const Account* paused,
@@ -25,7 +26,7 @@ Pauses::Change Pauses::see_to_number(Accounts& accounts, std::uint32_t index, co
   const Account* above = account;
   {
     LockGuard guard(account->queue_.lock);  // while it is held, a close waits (Accounts::end_aside())
-    if (account->references_.load(std::memory_order_relaxed) == 0 ||
+    if (account->references_.load(std::memory_order_acquire) == 0 ||
         account->is_closed_.load(std::memory_order_seq_cst))
       return Change::kNone;
     for (; above != nullptr && above != paused; above = above->parent_) ++steps;
