@@ -134,7 +134,7 @@ namespace {
     }
     // The keeper is told here and not in the wait, since a task that waits for room needs as much stack as that.
     const Keepers* const keepers = keepers_of(runtime);
-    const bool may_tell = !is_in_pause && (keepers == nullptr || keepers->tell_of_wait(task, task.nursery->account, component));
+    const bool may_tell = !is_in_pause && (keepers == nullptr || keepers->tell_of_wait(task, component));
     switch (waits->wait(task, component, amount, may_tell)) {
       case Recharge::kDrawn:
         return 0;

@@ -33,11 +33,13 @@ Channel& channel_of(Runtime& runtime, std::uint64_t keeper) noexcept {
 void tell_fallen(Runtime& runtime, Worker* worker, Account* account) noexcept {
   KeepMessage message{};
   for (std::uint64_t keeper; (keeper = next_fallen(runtime, account, message)) != 0; ++message.component)
-    (void)send<Path::kGeneral>(worker, nullptr, channel_of(runtime, keeper), &message, secret_of_handle(keeper));
+    (void)post(worker, channel_of(runtime, keeper), &message, secret_of_handle(keeper));
 }
 
-// Returns the keeper if he has to be told, else 0; from now on he knows.
-[[gnu::noinline]] std::uint64_t begin_to_tell(Runtime& runtime, Account* account, KeepMessage& message) noexcept {
+// Returns the keeper if he has to be told that a task waits for message.component, else 0; from now on he knows.
+[[gnu::noinline]] std::uint64_t begin_to_tell(const Task& task, KeepMessage& message) noexcept {
+  Runtime& runtime = *task.nursery->runtime;
+  Account* const account = task.nursery->account;
   const Component component = component_at(static_cast<unsigned>(message.component));
   AccountQueue& queue = runtime.accounts.queue(account);
   LockGuard guard(queue.lock);
@@ -53,7 +55,9 @@ void tell_fallen(Runtime& runtime, Worker* worker, Account* account) noexcept {
 }
 
 // A task that cannot wait for room any longer: another one has to tell the keeper.
-[[gnu::noinline]] void leave_telling_to_others(Runtime& runtime, Account* account, Component component) noexcept {
+[[gnu::noinline]] void leave_to_others(const Task& task, Component component) noexcept {
+  Runtime& runtime = *task.nursery->runtime;
+  Account* const account = task.nursery->account;
   {
     LockGuard guard(runtime.accounts.queue(account).lock);
     Keeping::set_knows_of_wait(account, component, false);
@@ -61,15 +65,17 @@ void tell_fallen(Runtime& runtime, Worker* worker, Account* account) noexcept {
   serve_exhausted(runtime, &current_worker(), account);
 }
 
-bool tell_of_wait(Task& task, Account* account, Component component) noexcept {
-  Runtime& runtime = *task.nursery->runtime;
+bool tell_of_wait(Task& task, Component component) noexcept {
   KeepMessage message{static_cast<std::uint64_t>(component), 0, 0};
-  const std::uint64_t keeper = begin_to_tell(runtime, account, message);
+  const std::uint64_t keeper = begin_to_tell(task, message);
   if (keeper == 0) return true;
-  const int answer =
-      send<Path::kGeneral>(&current_worker(), &task, channel_of(runtime, keeper), &message, secret_of_handle(keeper));
+  int answer;
+  do {
+    answer = post_or_wait(task, channel_of(*task.nursery->runtime, keeper), &message, secret_of_handle(keeper));
+  } while (answer == kTryAgain);
+  // Of a channel that is closed or gone nobody is the keeper any more.
   if (answer == 0 || answer == kErrorClosed || answer == kErrorStale) return true;
-  leave_telling_to_others(runtime, account, component);
+  leave_to_others(task, component_at(static_cast<unsigned>(message.component)));
   return false;
 }
 

@@ -10,16 +10,12 @@
 // tasks is about to tell him.
 #pragma once
 
+#include "rt/task/account/keepers.h"
 #include "rt/task/record/channel.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/record/runtime.h"
 
 namespace janus {
-
-// What the ABI calls janus_keep.
-struct KeepMessage {
-  std::uint64_t component, left, waiting;
-};
 
 // From now on who receives from that channel keeps the nursery's budget; `channel` 0: nobody does. `low`: the marks, 0 for
 // none. Precondition: the nursery owns its account; the channel is of its runtime, and its elements are KeepMessages.
