@@ -99,8 +99,9 @@ struct AccountQueue {
 //                  first draw that finds too little takes it back (AccountWords::take_back()) and lists the account, so
 //                  that the keeper is told. It is put aside again when a recharge has brought more.
 //   in a pause     All ops of the account, and of all accounts below it, stay aside until the pause ends.
-// An amount is in `left_` or in `aside_`, or on its way; kMoving in `aside_` says that it is, and a draw waits for it. `aside_`
-// grows only under the queue's lock, while the account is open.
+// An amount is in `left_` or in `aside_`, or on its way; kMoving in `aside_` says that it is, and a draw waits for it. While the
+// account is open, `aside_` grows under the queue's lock; or, by a change in one step, when somebody puts back there what
+// it has just taken (Accounts::uncarve()).
 //
 // References are held by the holder (until close), by every account below that is not free, by retain(), and one for
 // all memory that is charged to this account, so that the index in a block's tag names this account while the block

@@ -17,7 +17,8 @@ bool Pauses::is_marked(const Account* account) noexcept {
 void Pauses::mark(Accounts& accounts, Account* account, bool is_paused) noexcept {
   accounts.begin_aside();
   LockGuard guard(account->queue_.lock);  // a close clears the mark under it, and none may come after that
-  if (!account->is_closed_.load(std::memory_order_seq_cst)) account->is_paused_.store(is_paused, std::memory_order_seq_cst);
+  if (!account->is_closed_.load(std::memory_order_seq_cst))
+    account->is_paused_.store(is_paused, std::memory_order_seq_cst);
 }
 
 Pauses::Change Pauses::see_to_number(Accounts& accounts, std::uint32_t index, const Account* paused,

@@ -15,7 +15,8 @@ std::uint64_t GroupTable::longest_turn(std::uint32_t group) noexcept {
 }
 
 // Only the owner raises it, and a member of a group's circle is the circle of a group below or the group's own runnables.
-[[gnu::noinline, gnu::cold]] void Groups::note_long_turn(Groups& groups, std::uint32_t group, std::uint64_t taken) noexcept {
+[[gnu::noinline, gnu::cold]] void Groups::note_long_turn(Groups& groups, std::uint32_t group,
+                                                         std::uint64_t taken) noexcept {
   if (group == 0) return;
   GroupNode* node = &groups.own_runnables_of(group);
   for (;;) {

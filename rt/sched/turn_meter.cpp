@@ -69,7 +69,8 @@ void TurnMeter::end(Worker& worker) noexcept {
     std::uint64_t taken = now > worker.turn_began ? now - worker.turn_began : 0;
     if (taken > kCertainTurn) [[unlikely]] {
       taken = is_deterministic_ ? at_most(kMaxUncertain, taken) : time_of_long_turn(worker, now, taken);
-      if (!is_deterministic_ && Groups::notes_long_turns()) Groups::note_long_turn(worker.groups, worker.turn_of, taken);
+      if (!is_deterministic_ && Groups::notes_long_turns())
+        Groups::note_long_turn(worker.groups, worker.turn_of, taken);
     }
     worker.groups.spend(worker.turn_of, taken);
   }

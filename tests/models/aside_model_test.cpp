@@ -125,7 +125,8 @@ struct AsideWorld {
 
   void end() {
     if (is_closed) {
-      require(accounts.left(accounts.root(), Component::kOps) == kAll - drawn, "a close loses nothing, and makes nothing");
+      require(accounts.left(accounts.root(), Component::kOps) == kAll - drawn,
+              "a close loses nothing, and makes nothing");
       return accounts.release(account);
     }
     require(accounts.left_in_all(account, Component::kOps) == kOps - drawn, "no op is lost, and none is made");
@@ -142,7 +143,8 @@ struct AsideWorld {
     }
     const bool has_mark = had_mark && drawn == 0;
     for (std::uint64_t i = drawn; i < kOps; ++i) {
-      if (has_mark) require(!Keeping::take_fallen(account, Component::kOps), "the mark is not passed before that is so");
+      if (has_mark)
+        require(!Keeping::take_fallen(account, Component::kOps), "the mark is not passed before that is so");
       require(draws(account), "all that is left can be drawn");
     }
     if (has_mark) require(Keeping::take_fallen(account, Component::kOps), "and is when less is left");

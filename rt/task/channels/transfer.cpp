@@ -391,7 +391,8 @@ int post(Worker* worker, Channel& channel, const void* element, std::uint32_t se
 }
 
 // Waits with the element, unless post() may succeed now.
-[[gnu::noinline]] static int wait_with(Task& self, Channel& channel, const void* element, std::uint32_t secret) noexcept {
+[[gnu::noinline]] static int wait_with(Task& self, Channel& channel, const void* element,
+                                       std::uint32_t secret) noexcept {
   if (!self.is_published) publish_frames(*self.frame);
   Worker& worker = current_worker();
   const Hold hold = channel.lock.lock(owner_in(channel, &worker));
