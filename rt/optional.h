@@ -114,9 +114,27 @@
 // PART   rt/budget/account_recharge.cpp       -                      janus::Accounts::recharge
 //   janus::Recharges::draw                    nothing was ever recharged, so there is nothing to draw
 //   janus::Recharges::pass_on_drawn           the same
+// PART   rt/sched/long_turns.cpp              -                      janus::GroupTable::longest_turn
+//   janus::Groups::note_long_turn             nobody asks how long a turn was
+// PART   rt/budget/account_aside.cpp          -                      janus::Accounts::begin_aside
+//   janus::AccountWords::take_back            no amount is ever put aside
+//   janus::AccountWords::take_aside           the same
+//   janus::AccountWords::add_aside            the same
+//   janus::AccountWords::take_with_aside      the same
+//   janus::AccountWords::take_up_to_with_aside    the same
+//   janus::AccountWords::hold_with_aside      the same
+//   janus::Accounts::see_to_pause             the same
+//   janus::Accounts::end_aside                the same
+//   janus::Accounts::left_with_aside          the same
+//   janus::Accounts::take_wherever            the same
+// PART   rt/budget/keeping.cpp                -                      janus::Keeping::set
+//   janus::Keeping::renew_kept                no budget has a keeper
+// PART   rt/budget/account_pauses.cpp         -                      janus::Pauses::mark
+//   janus::Pauses::see_to                     no budget was ever paused
 //
-// One part needs no weak symbol: tasks that wait for budgets (rt/task/account/exhaustion.h). They are called through
-// Runtime::budget_waits, which is set before the first budget is given.
+// Two parts need no weak symbol: tasks that wait for budgets (rt/task/account/exhaustion.h), which are called through
+// Runtime::budget_waits, set before the first budget is given; and keepers of budgets (rt/task/channels/keeper.cpp),
+// through Runtime::keepers.
 //
 // Symbols that the program may define:
 //

@@ -12,7 +12,8 @@ namespace {
 // Whether the account has the amounts; of kUnlimited, whatever it has.
 bool has_left(const Accounts& accounts, const Account* account, const Amounts& amounts) noexcept {
   for (unsigned c = 0; c < kComponents; ++c) {
-    if (amounts.of[c] != kUnlimited && amounts.of[c] > accounts.left(account, static_cast<Component>(c))) return false;
+    if (amounts.of[c] != kUnlimited && amounts.of[c] > accounts.left_in_all(account, static_cast<Component>(c)))
+      return false;
   }
   return true;
 }
@@ -48,7 +49,8 @@ janus_budget janus_budget_get_current(void) {
   if (me.task == nullptr) return {};
   Accounts& accounts = runtime_of(*me.worker).accounts;
   Amounts left;
-  for (unsigned c = 0; c < kComponents; ++c) left.of[c] = accounts.left(me.task->account, static_cast<Component>(c));
+  for (unsigned c = 0; c < kComponents; ++c)
+    left.of[c] = accounts.left_in_all(me.task->account, static_cast<Component>(c));
   // The unspent rest of the slice belongs to the task, too.
   left[Component::kOps] += rest_of_slice(*me.worker);
   return budget_of(left);

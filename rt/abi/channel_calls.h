@@ -29,9 +29,6 @@ OrError<Channel*> check_channel(const Caller& me, const janus_channel* named) no
     return nullptr;
   return arch::cmp_relaxed(channel->handle, handle) ? channel : nullptr;
 }
-constexpr std::uint32_t secret_of_handle(std::uint64_t handle) noexcept {
-  return static_cast<std::uint32_t>(handle >> 32);
-}
 
 // Charges the channel_op and the ops for an element of `bytes`; the entry has charged the op of the call. A task may
 // have to wait for them, and may change workers. A cancelled task may still call functions that never wait (`may_wait`

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/budget/account.h — one account, which holds a budget. A nursery or task with an explicit budget opens one below its
 // parent's; all others draw on the account that they inherit. Knows amounts, but no tasks, nurseries or policies.
-// docs/decisions/0060, 0206
+// docs/decisions/0060, 0206, 0347
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,8 @@
 #include "rt/base/lock_rank.h"
 
 namespace janus {
+
+class UnservedAccounts;
 
 inline constexpr unsigned kAccountLine = 64;
 
@@ -38,6 +40,14 @@ struct Amounts {
   constexpr std::uint64_t operator[](Component component) const noexcept {
     return of[static_cast<unsigned>(component)];
   }
+};
+
+// What came in from above, and where it is (books-balance). kUnlimited in `left`: without limit, and nothing is counted.
+struct Books {
+  Amounts spent, left, returned;
+  std::uint64_t held;       // memory that is charged to the account itself now
+  std::uint64_t most_held;  // the most that it was
+  std::uint32_t times_dry;
 };
 
 // A waiter for more of one component of an account. The layer above derives from it; linked under the queue's lock.
@@ -78,6 +88,21 @@ struct AccountQueue {
 //
 //     free --open--> open --close--> closed --(last reference goes)--> free
 //
+// INVARIANT books-balance: of each component that is finite, what came in from above (when the account was opened, and by
+// transfers) is what is left, what went back to the account above while this one was open, and what is spent. Spent is
+// what was drawn and not credited: what tasks hold as fuel and what accounts below were given, until these give it back.
+// No draw or credit writes this down: what came in and went back changes under the queue's lock, and the rest follows.
+// Amounts that accounts below draw from recharges, or pass on when they close, come from this account, and are no income.
+//
+// INVARIANT aside-is-not-drawn: amounts can be put aside, where no draw finds them, so that draws need not ask why:
+//   below a mark   The account has a keeper, who wants to know when less than `low_` is left. As much is put aside, and the
+//                  first draw that finds too little takes it back (AccountWords::take_back()) and lists the account, so
+//                  that the keeper is told. It is put aside again when a recharge has brought more.
+//   in a pause     All ops of the account, and of all accounts below it, stay aside until the pause ends.
+// An amount is in `left_` or in `aside_`, or on its way; kMoving in `aside_` says that it is, and a draw waits for it. While the
+// account is open, `aside_` grows under the queue's lock; or, by a change in one step, when somebody puts back there what
+// it has just taken (Accounts::uncarve()).
+//
 // References are held by the holder (until close), by every account below that is not free, by retain(), and one for
 // all memory that is charged to this account, so that the index in a block's tag names this account while the block
 // lives. The records of accounts below count as such memory.
@@ -93,6 +118,8 @@ class alignas(kAccountLine) Account {
  private:
   friend class AccountTable;
   friend class UnservedAccounts;
+  friend class Keeping;
+  friend class Pauses;
   friend class AccountWords;
   friend class AccountRecords;
   friend class RootMemory;
@@ -103,6 +130,8 @@ class alignas(kAccountLine) Account {
   Atomic<std::uint64_t> left_[kComponents];  // kUnlimited, or what can still be drawn
   Atomic<std::uint64_t> held_;               // memory drawn here and not yet credited; not counted for the root
   Atomic<std::uint64_t> owed_;               // ops that were spent here and not drawn yet
+  // The most that `held_` was before any credit, of all credits so far: what is held now may be more (most_held()).
+  Atomic<std::uint64_t> peak_held_;
   // The part of recharges that accounts below may still draw when their own amounts are used up (draw_recharged()).
   Atomic<std::uint64_t> recharged_[kComponents];
   // The amounts that this account has drawn from recharges of an account above and has not spent: others may draw them
@@ -121,7 +150,20 @@ class alignas(kAccountLine) Account {
   std::uint32_t index_;
   Atomic<std::uint32_t> next_free_;  // index of the next free record
   AccountQueue queue_;
+  Atomic<std::uint64_t> came_in_[kComponents];   // books-balance; kUnlimited: it was granted without limit
+  Atomic<std::uint64_t> returned_[kComponents];  // books-balance
+  Atomic<std::uint64_t> aside_[kComponents];     // aside-is-not-drawn
+  static constexpr std::uint64_t kMoving = kUnlimited - 1;
+  UnservedAccounts* unserved_;       // of its runtime
+  std::uint64_t low_[kComponents];   // under the queue's lock, as is the next
+  std::uint64_t keeper_;             // who is told; the layer above knows what it means. 0: nobody
+  Atomic<std::uint32_t> times_dry_;  // how often something was asked for that was not there
+  Atomic<bool> is_paused_;           // by a call for this very account
+  Atomic<bool> is_in_pause_;  // the ops are aside since it, or one above, is paused; changes under the queue's lock
+  Atomic<std::uint8_t>
+      fell_low_;               // bit c: of component c a draw has taken back what was aside; the keeper is not told yet
+  std::uint8_t was_told_dry_;  // bit c: the keeper knows that tasks wait; under the queue's lock
 };
-static_assert(sizeof(Account) == 192);
+static_assert(sizeof(Account) == 384);
 
 }  // namespace janus

@@ -46,12 +46,12 @@ std::uint64_t Recharges::pay_loans(AccountWords& words, Account* lender, std::ui
 bool Accounts::recharge(Account* from, Account* to, const Amounts& amounts) noexcept {
   Amounts moved = amounts;
   for (unsigned i = 0; i < kComponents; ++i) {
-    if (amounts.of[i] == kUnlimited) moved.of[i] = left(from, component_at(i));
+    if (amounts.of[i] == kUnlimited) moved.of[i] = left_in_all(from, component_at(i));
   }
   if (from == to) {
     // Nothing moves, but a recharge must not promise more than the account has.
     for (unsigned i = 0; i < kComponents; ++i)
-      if (moved.of[i] > left(from, component_at(i))) return false;
+      if (moved.of[i] > left_in_all(from, component_at(i))) return false;
   } else {
     if (!transfer(from, to, amounts)) return false;
     moved[Component::kOps] -= Recharges::pay_loans(words_, to, moved[Component::kOps]);
@@ -84,6 +84,7 @@ void Recharges::draw(Accounts& accounts, Account* from, Account* to, Component c
     to->drawn_memory_.fetch_add(moved, std::memory_order_relaxed);
   }
   to->granted_.fetch_or(bit_of(component), std::memory_order_relaxed);
+  AccountWords::note_income(to, component, moved);
   accounts.words_.put(to, component, moved);
 }
 

@@ -6,6 +6,7 @@
 
 namespace janus {
 
+// Accounts::fill() sets what came in, and Accounts::end_aside() has cleared what is aside, and the keeper.
 Account* AccountRecords::take(bool has_paid) noexcept {
   Account* account = table_.pop_free();
   if (account == nullptr && pay_for_fresh(has_paid)) account = table_.fresh_record();
@@ -13,12 +14,15 @@ Account* AccountRecords::take(bool has_paid) noexcept {
   JANUS_ASSERT(account->references_.load(std::memory_order_relaxed) == 0);
   JANUS_ASSERT(account->held_.load(std::memory_order_relaxed) == 0);
   account->owed_.store(0, std::memory_order_relaxed);
+  account->peak_held_.store(0, std::memory_order_relaxed);
+  account->times_dry_.store(0, std::memory_order_relaxed);
+  for (Atomic<std::uint64_t>& returned : account->returned_) returned.store(0, std::memory_order_relaxed);
   account->on_loan_.store(0, std::memory_order_relaxed);
   for (Atomic<std::uint64_t>& recharged : account->recharged_) recharged.store(0, std::memory_order_relaxed);
   account->drawn_memory_.store(0, std::memory_order_relaxed);
   account->drawn_ops_.store(0, std::memory_order_relaxed);
-  account->references_.store(1, std::memory_order_relaxed);
-  account->is_closed_.store(false, std::memory_order_relaxed);
+  account->is_closed_.store(true, std::memory_order_relaxed);  // until its amounts are there (Accounts::open_for_all())
+  account->references_.store(1, std::memory_order_release);    // pairs with the load in Pauses::see_to_number()
   table_.count_taken();
   return account;
 }
@@ -42,6 +46,7 @@ std::uint64_t AccountRecords::end_charge(Account* payer) noexcept {
   if (pools_ != nullptr) pools_->end_prepayment(record_bytes_);
   const std::uint64_t held = payer->held_.fetch_sub(record_bytes_, std::memory_order_acq_rel);
   JANUS_CHECK(held >= record_bytes_);
+  AccountWords::note_held(payer, held);
   if (held == record_bytes_)
     payer->references_.fetch_sub(1, std::memory_order_acq_rel);  // as in Accounts::credit_memory()
   return record_bytes_;

@@ -22,6 +22,7 @@ bool AccountWords::take(Account* account, Component component, std::uint64_t amo
 
 std::uint64_t AccountWords::take_all(Account* account, Component component) noexcept {
   Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
+  if (has_aside()) (void)take_back(account, component);
   std::uint64_t seen = left.load(std::memory_order_seq_cst);
   do {
     if (seen == kUnlimited || seen == 0) return seen;
@@ -39,8 +40,8 @@ std::uint64_t AccountWords::take_all(Account* account, Component component) noex
 // INVARIANT nothing-rests-in-a-closed-account: put() adds and then checks whether the account is closed; close() marks
 // it closed and then takes what is left. All four are seq_cst, so at least one of the two sees the other's first step,
 // and moves the amount on.
-void AccountWords::put(Account* account, Component component, std::uint64_t amount) noexcept {
-  while (amount != 0) {
+void AccountWords::put_some(Account* account, Component component, std::uint64_t amount) noexcept {
+  do {
     while (account->is_closed_.load(std::memory_order_seq_cst)) account = next_above(account, component, amount);
     Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
     std::uint64_t seen = left.load(std::memory_order_relaxed);
@@ -56,7 +57,7 @@ void AccountWords::put(Account* account, Component component, std::uint64_t amou
     }
     amount = take_all(account, component);
     if (amount == kUnlimited) return;
-  }
+  } while (amount != 0);
 }
 
 // Pays as much of the debt as there are ops. Claims the debt first, so that two threads do not pay it twice.
@@ -121,6 +122,22 @@ std::uint64_t AccountWords::take_up_to(Account* account, Component component, st
 // The finite amount that was left is dropped: it vanishes into the unlimited one (INVARIANT conservation).
 void AccountWords::grant_unlimited(Account* account, Component component) noexcept {
   account->left_[static_cast<unsigned>(component)].store(kUnlimited, std::memory_order_seq_cst);
+}
+
+[[gnu::noinline, gnu::cold]] void AccountWords::raise_peak(Account* account, std::uint64_t held) noexcept {
+  std::uint64_t peak = account->peak_held_.load(std::memory_order_relaxed);
+  while (peak < held && !account->peak_held_.compare_exchange_weak(peak, held, std::memory_order_relaxed)) {
+  }
+}
+
+[[gnu::cold]] void AccountWords::note_income(Account* account, Component component, std::uint64_t amount) noexcept {
+  Atomic<std::uint64_t>& came_in = account->came_in_[static_cast<unsigned>(component)];
+  std::uint64_t seen = came_in.load(std::memory_order_relaxed);
+  std::uint64_t sum = 0;
+  do {
+    if (seen == kUnlimited) return;
+    sum = amount == kUnlimited ? kUnlimited : saturating_add(seen, amount, kMaxFinite);
+  } while (!came_in.compare_exchange_weak(seen, sum, std::memory_order_relaxed));
 }
 
 void AccountWords::retain(Account* account) noexcept {

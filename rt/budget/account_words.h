@@ -6,6 +6,7 @@
 
 #include "rt/budget/account.h"
 #include "rt/budget/account_unserved.h"
+#include "rt/optional.h"
 
 namespace janus {
 
@@ -18,13 +19,41 @@ class AccountWords {
   static std::uint64_t take_up_to(Account* account, Component component, std::uint64_t most) noexcept;
   // Adds the amount to the account, or if that is closed, to the nearest open one above; pays debts, and lists the
   // account if tasks wait there.
-  void put(Account* account, Component component, std::uint64_t amount) noexcept;
+  void put(Account* account, Component component, std::uint64_t amount) noexcept {
+    if (amount != 0) put_some(account, component, amount);
+  }
+  // put() of more than nothing.
+  void put_some(Account* account, Component component, std::uint64_t amount) noexcept;
+  // Whether anything may be aside, and the functions for that are there.
+  static bool has_aside() noexcept { return take_back != nullptr; }
+  // Takes back what is aside of the component, unless it stays there in a pause. False: there is nothing. For a draw that
+  // has found too little, which then tries again.
+  [[nodiscard, JANUS_OPTIONAL]] static bool take_back(Account* account, Component component) noexcept;
+  // Of an account in a pause: takes up to `most` of the ops that are aside, or adds to them.
+  [[JANUS_OPTIONAL]] static std::uint64_t take_aside(Account* account, std::uint64_t most) noexcept;
+  [[JANUS_OPTIONAL]] static void add_aside(Account* account, std::uint64_t amount) noexcept;
+  // Adds to `left_`, and does nothing else.
+  static void add(Account* account, unsigned component, std::uint64_t amount) noexcept;
   static void grant_unlimited(Account* account, Component component) noexcept;
 
   static void retain(Account* account) noexcept;
   // Takes memory of an account below the root, and the reference that charged memory holds to the account. The caller's
   // own reference keeps the account meanwhile.
   static bool hold(Account* account, std::uint64_t bytes) noexcept;
+  // What general paths try after take(), take_up_to() and hold() have found too little. The fast paths do without: they
+  // leave it to the general ones.
+  [[JANUS_OPTIONAL]] static bool take_with_aside(Account* account, Component component, std::uint64_t amount) noexcept;
+  [[JANUS_OPTIONAL]] static std::uint64_t take_up_to_with_aside(Account* account, Component component,
+                                                                std::uint64_t most) noexcept;
+  [[JANUS_OPTIONAL]] static bool hold_with_aside(Account* account, std::uint64_t bytes) noexcept;
+
+  // Called with what was held before a credit of memory.
+  static void note_held(Account* account, std::uint64_t held) noexcept {
+    if (account->peak_held_.load(std::memory_order_relaxed) < held) [[unlikely]]
+      raise_peak(account, held);
+  }
+  // Notes what came in from above (books-balance).
+  static void note_income(Account* account, Component component, std::uint64_t amount) noexcept;
 
   // See Accounts.
   static constexpr std::uint64_t kMaxDebtAbove = 16384;
@@ -36,6 +65,8 @@ class AccountWords {
   [[nodiscard]] UnservedAccounts& unserved() noexcept { return unserved_; }
 
  private:
+  static bool may_find_more(Account* account, Component component, std::uint64_t amount) noexcept;
+  static void raise_peak(Account* account, std::uint64_t held) noexcept;
   static Account* next_above(Account* closed, Component component, std::uint64_t amount) noexcept;
 
   UnservedAccounts unserved_;

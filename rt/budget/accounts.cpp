@@ -5,6 +5,7 @@
 
 #include "rt/base/assert.h"
 #include "rt/base/checked.h"
+#include "rt/budget/pauses.h"
 
 namespace janus {
 namespace {
@@ -32,6 +33,9 @@ void report_short(Component* out, Component component) noexcept {
   account->parent_ = nullptr;
   account->depth_ = 0;
   account->lender_ = account;
+  account->unserved_ = &words_.unserved();
+  account->is_closed_.store(false, std::memory_order_relaxed);
+  puts_aside_.store(false, std::memory_order_relaxed);
   root_memory_.init(account, &words_);
   return true;
 }
@@ -74,6 +78,7 @@ void report_short(Component* out, Component component) noexcept {
   if (!carve(parent, wanted, taken, short_of)) return false;
   for (unsigned i = 0; i < kComponents; ++i) {
     account->left_[i].store(taken.of[i], std::memory_order_relaxed);
+    account->came_in_[i].store(taken.of[i], std::memory_order_relaxed);
     // If the parent was not granted the component, a request for kUnlimited does not grant it. If the parent has used
     // it up, the component is granted with an amount of 0.
     if (wanted.of[i] == kUnlimited ? this->granted(parent, component_at(i)) : wanted.of[i] != 0)
@@ -82,20 +87,31 @@ void report_short(Component* out, Component component) noexcept {
   account->granted_.store(granted, std::memory_order_relaxed);
   account->parent_ = parent;
   account->depth_ = parent->depth_ != UINT16_MAX ? static_cast<std::uint16_t>(parent->depth_ + 1) : UINT16_MAX;
-  account->lender_ = left(parent, Component::kOps) == kUnlimited ? account : parent->lender_;
+  account->lender_ = left_in_all(parent, Component::kOps) == kUnlimited ? account : parent->lender_;
+  account->unserved_ = &words_.unserved();
   retain(parent);
+  open_for_all(account);
   return true;
 }
 
 [[gnu::noinline, gnu::cold]] void Accounts::close(Account* account) noexcept {
   JANUS_ASSERT(account->parent_ != nullptr && !account->is_closed_.load(std::memory_order_relaxed));
   account->is_closed_.store(true, std::memory_order_seq_cst);
+  if (AccountWords::has_aside()) end_aside(account);
   for (unsigned i = 0; i < kComponents; ++i) {
     const std::uint64_t rest = AccountWords::take_all(account, component_at(i));
     if (rest != kUnlimited) words_.put(account, component_at(i), rest);
   }
   if (const std::uint64_t debt = account->owed_.exchange(0, std::memory_order_seq_cst)) owe(account, debt);
+  if (AccountWords::has_aside()) see_to_pause(account->parent_);
   release(account);
+}
+
+// The account can be drawn on from now on. A pause of an account above marks that one before it looks for those below, and
+// this looks for marks after it has opened the account (both fully ordered), so one of the two puts the ops aside.
+[[gnu::cold]] void Accounts::open_for_all(Account* account) noexcept {
+  account->is_closed_.store(false, std::memory_order_seq_cst);
+  if (Pauses::are_any()) (void)Pauses::see_to(account);
 }
 
 // Takes `wanted` out of `from`, all or nothing; taken.of[i] is how much of each component. False: *short_of was short.
@@ -103,8 +119,10 @@ void report_short(Component* out, Component component) noexcept {
   for (unsigned i = 0; i < kComponents; ++i) {
     const Component component = component_at(i);
     if (wanted.of[i] == kUnlimited) {
-      taken.of[i] = root_memory_.take_all(from, component);
-    } else if (root_memory_.take(from, component, wanted.of[i])) {
+      taken.of[i] = is_aside(from, component) ? AccountWords::take_aside(from, kUnlimited)
+                                              : root_memory_.take_all(from, component);
+    } else if (root_memory_.take(from, component, wanted.of[i]) ||
+               (AccountWords::has_aside() && take_wherever(from, component, wanted.of[i]))) {
       taken.of[i] = wanted.of[i];
     } else {
       uncarve(from, taken, i);
@@ -117,7 +135,25 @@ void report_short(Component* out, Component component) noexcept {
 
 void Accounts::uncarve(Account* from, const Amounts& taken, unsigned components) noexcept {
   for (unsigned i = 0; i < components; ++i) {
-    if (taken.of[i] != kUnlimited) words_.put(from, component_at(i), taken.of[i]);
+    if (taken.of[i] == kUnlimited) continue;
+    if (is_aside(from, component_at(i)))
+      AccountWords::add_aside(from, taken.of[i]);
+    else
+      words_.put(from, component_at(i), taken.of[i]);
+  }
+}
+
+// Books-balance: the amount comes into `to`, and into each account above it that is not above `from`, too. Those get what is
+// left of it when the accounts below them close; until then they have given it away, so that it counts as spent there.
+[[gnu::cold]] void Accounts::note_transfer(const Account* from, Account* to, Component component,
+                                           std::uint64_t amount) noexcept {
+  if (amount == kUnlimited) return AccountWords::note_income(to, component, amount);
+  for (Account* above = to; above != from;) {
+    const bool is_higher = above->depth_ < from->depth_;
+    if (above->depth_ <= from->depth_) from = from->parent_;
+    if (is_higher) continue;
+    AccountWords::note_income(above, component, amount);
+    above = above->parent_;
   }
 }
 
@@ -125,14 +161,17 @@ void Accounts::uncarve(Account* from, const Amounts& taken, unsigned components)
                                                      Component* short_of) noexcept {
   Amounts wanted = amounts;
   for (unsigned i = 0; i < kComponents; ++i) {
-    if (left(to, component_at(i)) == kUnlimited) wanted.of[i] = 0;
+    if (left_in_all(to, component_at(i)) == kUnlimited) wanted.of[i] = 0;
   }
   Amounts taken;
   if (!carve(from, wanted, taken, short_of)) return false;
   for (unsigned i = 0; i < kComponents; ++i) {
     if (taken.of[i] == 0) continue;
     to->granted_.fetch_or(bit_of(component_at(i)), std::memory_order_relaxed);
-    if (taken.of[i] == kUnlimited) {
+    note_transfer(from, to, component_at(i), taken.of[i]);
+    if (is_aside(to, component_at(i))) {
+      AccountWords::add_aside(to, taken.of[i]);
+    } else if (taken.of[i] == kUnlimited) {
       AccountWords::grant_unlimited(to, component_at(i));
     } else {
       words_.put(to, component_at(i), taken.of[i]);
@@ -208,15 +247,23 @@ void Accounts::credit_memory(MemoryCache* cache, Account* account, std::uint64_t
 }
 
 void Accounts::credit_below_root(Account* account, std::uint64_t bytes) noexcept {
-  words_.put(account, Component::kMemory, bytes);
+  words_.put_some(account, Component::kMemory, bytes);
   // The credit that reduces held_ to 0 releases the reference that was taken when held_ rose from 0.
   const std::uint64_t held = account->held_.fetch_sub(bytes, std::memory_order_acq_rel);
-  JANUS_CHECK(held >= bytes);
-  if (held == bytes) release(account);
+  AccountWords::note_held(account, held);
+  if (held > bytes) [[likely]]
+    return;
+  JANUS_CHECK(held == bytes);
+  release(account);
 }
 
 bool Accounts::granted(const Account* account, Component component) const noexcept {
   return (account->granted_.load(std::memory_order_relaxed) & bit_of(component)) != 0;
+}
+
+std::uint64_t Accounts::left_in_all(const Account* account, Component component) const noexcept {
+  const bool is_any = account->aside_[static_cast<unsigned>(component)].load(std::memory_order_acquire) != 0;
+  return is_any && AccountWords::has_aside() ? left_with_aside(account, component) : left(account, component);
 }
 
 bool Accounts::flows_into(std::uint32_t index, const Account* target) const noexcept {

@@ -79,6 +79,18 @@ class Accounts {
   }
   // Draws as much as there is, up to `most`; returns how much. For slices of ops; not for memory.
   [[nodiscard]] std::uint64_t draw_up_to(Account* account, Component component, std::uint64_t most) noexcept;
+  // The same for who would wait otherwise: also out of what is aside below a mark.
+  [[nodiscard]] std::uint64_t draw_up_to_in_all(Account* account, Component component, std::uint64_t most) noexcept {
+    const std::uint64_t amount = draw_up_to(account, component, most);
+    if (amount != 0 || !AccountWords::has_aside()) return amount;
+    return AccountWords::take_up_to_with_aside(account, component, most);
+  }
+  // After a draw has found too little: draws the amount, or nothing, also out of what is aside below a mark.
+  [[nodiscard]] static bool draw_aside(Account* account, Component component, std::uint64_t amount) noexcept {
+    if (!AccountWords::has_aside() || account->parent_ == nullptr) return false;
+    return component == Component::kMemory ? AccountWords::hold_with_aside(account, amount)
+                                           : AccountWords::take_with_aside(account, component, amount);
+  }
   // The most that a closed account's debt adds to its parent's, in ops: the price of the runtime's most expensive
   // operation, the growth of a stack to 64 MiB in one step.
   static constexpr std::uint64_t kMaxDebtAbove = AccountWords::kMaxDebtAbove;
@@ -119,6 +131,7 @@ class Accounts {
   // What PoolCharge draws on.
   [[nodiscard]] RootMemory& root_memory() noexcept { return root_memory_; }
 
+  // A pause of `to` neither begins nor ends during a transfer: who transfers holds its queue's lock, unless `to` is fresh.
   // Moves amounts between accounts, all or nothing (kUnlimited: all that `from` has). A component that was not granted
   // to `to` is granted by this. A component that is unlimited in `to` is not moved. False: *short_of (if given) is the
   // component that was short.
@@ -137,6 +150,15 @@ class Accounts {
                       std::uint64_t ahead = 0) noexcept {
     if (Recharges::draw != nullptr) Recharges::draw(*this, from, to, component, amount, ahead);
   }
+
+  // Moves to the account above what of `most` is left, of each component separately (kUnlimited: all), and returns how
+  // much that was. Nothing of a component that is unlimited. Under the queue's lock; below the root.
+  Amounts withdraw(Account* account, const Amounts& most) noexcept;
+
+  // After ops have come back to the account in one sum: in a pause they go where the others are. Without a lock.
+  [[JANUS_OPTIONAL]] void see_to_pause(Account* account) noexcept;
+  // Called before the first amount is put aside.
+  void begin_aside() noexcept;
 
   // The waiters for more in this account.
   [[nodiscard]] AccountQueue& queue(Account* account) const noexcept { return account->queue_; }
@@ -167,6 +189,10 @@ class Accounts {
   }
   // Memory charged to the account and not yet credited. Not valid for the root.
   [[nodiscard]] std::uint64_t held(const Account* account) const noexcept;
+  // Under the queue's lock, so that nothing comes in meanwhile.
+  [[nodiscard]] Books books(const Account* account) const noexcept;
+  // Something was asked for that the account had not.
+  static void note_dry(Account* account) noexcept { account->times_dry_.fetch_add(1, std::memory_order_relaxed); }
   // The least memory that a draw on the root has left in the root and the caches together; kUnlimited before the first.
   [[nodiscard]] std::uint64_t least_memory() const noexcept { return root_memory_.least_left(); }
 
@@ -175,22 +201,38 @@ class Accounts {
   void register_cache(MemoryCache& cache) noexcept { root_memory_.register_cache(cache); }
   void unregister_cache(MemoryCache& cache) noexcept { root_memory_.unregister_cache(cache); }
 
+  // As left(), with what is aside (aside-is-not-drawn).
+  [[nodiscard]] std::uint64_t left_in_all(const Account* account, Component component) const noexcept;
+
   // How many records are not free, the root included. Exact while no thread opens or closes accounts.
   [[nodiscard]] std::uint32_t count() const noexcept { return records_.table().count(); }
 
  private:
   friend class Recharges;
+  friend class Keeping;
+  friend class Pauses;
   friend struct DebuggerLayout;
 
   [[nodiscard]] static bool is_empty(const Account& account) noexcept;
   bool fill(Account* account, Account* parent, const Amounts& wanted, std::uint8_t granted,
             Component* short_of) noexcept;
+  // Whether what the account has of the component is aside in a pause.
+  [[nodiscard]] static bool is_aside(const Account* account, Component component) noexcept {
+    return component == Component::kOps && account->is_in_pause_.load(std::memory_order_relaxed);
+  }
+  void open_for_all(Account* account) noexcept;
+  [[JANUS_OPTIONAL]] void end_aside(Account* account) noexcept;
+  [[JANUS_OPTIONAL]] std::uint64_t left_with_aside(const Account* account, Component component) const noexcept;
+  [[JANUS_OPTIONAL]] bool take_wherever(Account* from, Component component, std::uint64_t amount) noexcept;
   bool carve(Account* from, const Amounts& wanted, Amounts& taken, Component* short_of) noexcept;
+  static void note_transfer(const Account* from, Account* to, Component component, std::uint64_t amount) noexcept;
   void uncarve(Account* from, const Amounts& taken, unsigned components) noexcept;
 
   AccountRecords records_;
   AccountWords words_;
   RootMemory root_memory_;
+  // Set by the first keeper, and by the first pause: without these nothing is ever put aside.
+  Atomic<bool> puts_aside_;
 };
 
 }  // namespace janus

@@ -47,6 +47,8 @@ class Dispatcher {
     return groups_.add(group, parent);
   }
   [[nodiscard]] GroupTable& group_table() noexcept { return groups_; }
+  // Any thread. The longest of the long turns that the group, or one below it, has had on any worker, in ns; 0: there was none.
+  [[nodiscard]] std::uint64_t longest_turn(std::uint32_t group) noexcept { return groups_.longest_turn(group); }
 
   // Removes and returns the runnable that runs next by the rules of WorkerFairness. nullptr: nothing is queued here.
   template <Path kPath>

@@ -25,7 +25,10 @@ struct GroupNode {
 
   // Of the circle below it.
   GroupNode* first_member;  // the member that has spent least
-  std::uint64_t clock;      // spent amount of the member with the last turn; the minimum for members that enter
+  union {
+    std::uint64_t clock;      // spent amount of the member with the last turn; the minimum for members that enter
+    std::uint64_t long_turn;  // of a group's own runnables, which have no circle: GroupTable::longest_turn()
+  };
 
   Runnable *first_runnable, *last_runnable;  // linked by Runnable::next, so that a queue needs no memory
 

@@ -75,6 +75,7 @@ bool GroupTable::add(std::uint32_t group, std::uint32_t parent) noexcept {
     mine.circle.parent.store(beside, std::memory_order_relaxed);
     mine.own_runnables.parent.store(&mine.circle, std::memory_order_relaxed);
     for (GroupNode* node : {&mine.circle, &mine.own_runnables}) node->spent.store(0, std::memory_order_relaxed);
+    std::atomic_ref(mine.own_runnables.long_turn).store(0, std::memory_order_relaxed);
   }
   return true;
 }

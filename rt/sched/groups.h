@@ -23,6 +23,7 @@
 #include <cstdint>
 
 #include "rt/base/lock_rank.h"
+#include "rt/optional.h"
 #include "rt/platform.h"
 #include "rt/sched/group_node.h"
 #include "rt/sched/runnable.h"
@@ -56,6 +57,8 @@ class GroupTable {
   [[nodiscard]] std::uint64_t hold_limit(std::uint32_t group) const noexcept;
   // Whether any group that was ever added has such a limit.
   [[nodiscard]] bool are_any_limited() const noexcept { return are_any_limited_.load(std::memory_order_relaxed); }
+  // Any thread. The longest of the turns that were noted for the group (Groups::note_long_turn()) on any worker.
+  [[nodiscard]] std::uint64_t longest_turn(std::uint32_t group) noexcept;
 
   // Precondition: the group has been added.
   [[nodiscard]] Group& of(unsigned worker, std::uint32_t group) noexcept;
@@ -117,6 +120,10 @@ class Groups {
   // The same for something that was done outside the group's turn: it may have nothing queued.
   void spend_outside_turn(std::uint32_t group, std::uint64_t amount) noexcept;
 
+  // The group, and so those above it, has had a turn of `taken` ns, which was a long one.
+  [[JANUS_OPTIONAL]] static void note_long_turn(Groups& groups, std::uint32_t group, std::uint64_t taken) noexcept;
+  // Whether somebody may ask for them.
+  static bool notes_long_turns() noexcept { return note_long_turn != nullptr; }
   // Any thread. Moves up to `most` runnables, and at most half of those queued, rounded up, to `out`, in the order of
   // their turns; returns how many. Takes none of group 0.
   std::size_t steal(Runnable** out, std::size_t most) noexcept;

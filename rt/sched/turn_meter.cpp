@@ -67,8 +67,11 @@ void TurnMeter::end(Worker& worker) noexcept {
   const std::uint64_t now = clock(worker);
   if (worker.turn_of != WorkerFairness::kNobody) {
     std::uint64_t taken = now > worker.turn_began ? now - worker.turn_began : 0;
-    if (taken > kCertainTurn) [[unlikely]]
+    if (taken > kCertainTurn) [[unlikely]] {
       taken = is_deterministic_ ? at_most(kMaxUncertain, taken) : time_of_long_turn(worker, now, taken);
+      if (!is_deterministic_ && Groups::notes_long_turns())
+        Groups::note_long_turn(worker.groups, worker.turn_of, taken);
+    }
     worker.groups.spend(worker.turn_of, taken);
   }
   worker.turn_of = WorkerFairness::kNobody;

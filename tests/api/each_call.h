@@ -221,6 +221,23 @@ static int64_t nursery_open(void) {
 static int64_t nursery_recharge(void) {
   return janus_nursery_recharge(others, one_op);
 }
+static int64_t nursery_usage(void) {
+  janus_usage usage = {0};
+  return janus_nursery_usage(others, &usage);
+}
+static int64_t nursery_withdraw(void) {
+  janus_budget amount = one_op;
+  return janus_nursery_withdraw(others, &amount);
+}
+static int64_t nursery_pause(void) {
+  return janus_nursery_pause(others);
+}
+static int64_t nursery_resume(void) {
+  return janus_nursery_resume(others);
+}
+static int64_t nursery_keep(void) {
+  return janus_nursery_keep(others, 0, &one_op);
+}
 static int64_t nursery_spawn(void) {
   const int answer = janus_nursery_spawn(nothing, 0);
   return answer == 0 ? 0 : janus_last_error();
@@ -841,7 +858,12 @@ static const call calls[] = {
     {"janus_nursery_destroy", nursery_destroy},
     {"janus_nursery_next", nursery_next},
     {"janus_nursery_open", nursery_open},
+    {"janus_nursery_keep", nursery_keep},
+    {"janus_nursery_pause", nursery_pause},
     {"janus_nursery_recharge", nursery_recharge},
+    {"janus_nursery_resume", nursery_resume},
+    {"janus_nursery_usage", nursery_usage},
+    {"janus_nursery_withdraw", nursery_withdraw},
     {"janus_nursery_spawn", nursery_spawn},
     {"janus_nursery_spawn_in", nursery_spawn_in},
     {"janus_nursery_spawn_in(others)", nursery_spawn_in_others},

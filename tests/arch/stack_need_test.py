@@ -29,7 +29,10 @@ ENDS = '|'.join([
 # The functions that call through a pointer, and their targets. No target: runs on another stack, or is the user's code,
 # which enters the runtime by its own calls.
 POINTERS = [
-    (r'^janus::charge_waiting\(', ['janus::(anonymous namespace)::wait_for_recharge']),
+    (r'^janus::charge_waiting\(', ['janus::(anonymous namespace)::is_for_pause', 'janus::(anonymous namespace)::tell_of_wait',
+                                     'janus::(anonymous namespace)::wait_for_recharge']),
+    (r'::serve_unserved\(', ['janus::(anonymous namespace)::tell_fallen']),
+    (r'::is_hopeless\(', ['janus::(anonymous namespace)::is_living']),
     (r'^janus::hooks::on_attention\(', ['janus::(anonymous namespace)::serve_unserved']),
     (r'^janus::UnservedAccounts::list\(', ['janus::request_attention']),
     (r'^janus::DeterministicScheduler::(wait_for_somebody|take_in_sent)\(', ['janus::IdleWorkers::wake_one']),
@@ -61,9 +64,10 @@ POINTERS = [
     (r'platform::.*\bread_ns\(', 256),  # the kernel's clock in the vDSO
 ]
 # Functions that a function never reaches: on_attention() reports a cancel at once (Pace::kAtOnce), and lets no other
-# task run meanwhile. tell_watches() sends for no task, so it does not wait.
-BELOW = [(r'^janus::hooks::on_attention\(', 'let_others_run'), (r'^janus::tell_watches\(', 'wait_at'),
-         (r'^janus::tell_watches\(', 'blame_for_own')]
+# task run meanwhile. tell_watches() and tell_fallen(), which on_attention() calls, too, send for no task: they do not wait, and
+# blame nobody.
+BELOW = [(r'^janus::hooks::on_attention\(', 'let_others_run|janus::wait_at\(|blame_for_own'),
+         (r'^janus::tell_watches\(|::tell_fallen\(', 'janus::wait_at\(|blame_for_own')]
 NEVER_RETURN = ['janus_task_abandon']  # continues in the frame that called the task
 # Not called by tasks, or run on stacks of their own.
 NO_TASKS = re.compile(r'^janus_(boot|start_process|start_cpu|trap_|fault|thread|main_|fiber_|run_on_stack|call_)')

@@ -60,7 +60,9 @@ class Books {
   Books& operator=(const Books&) = delete;
 
   void step() {
-    switch (rng_.below(10)) {
+    switch (rng_.below(11)) {
+      case 10:
+        return withdraw();
       case 0:
         return open();
       case 1:
@@ -92,7 +94,26 @@ class Books {
       if (component == Component::kMemory) sum += paid_for_records();
       if (!CHECK_EQ(sum, kTotal.of[i] + on_loan) || !CHECK_LE(on_loan, kCredit)) return false;
     }
+    for (unsigned k = 1; k < open_count_; ++k) {
+      if (!is_booked(open_[k])) return false;
+    }
     return true;
+  }
+
+  // INVARIANT books-balance: all that came in is spent, left or returned; and what tasks have drawn and not credited is spent.
+  [[nodiscard]] bool is_booked(const Account* account) {
+    const janus::Books books = accounts_.books(account);
+    for (unsigned i = 0; i < kComponents; ++i) {
+      std::uint64_t drawn = 0;
+      for (unsigned k = 0; k < charge_count_; ++k) {
+        const bool counts = charges_[k].account == account && charges_[k].component == static_cast<Component>(i);
+        drawn += counts ? charges_[k].amount : 0;
+      }
+      if (!CHECK_EQ(books.left.of[i], accounts_.left(account, static_cast<Component>(i)))) return false;
+      if (!CHECK_LE(drawn, books.spent.of[i])) return false;
+      if (!CHECK_LE(books.spent.of[i], kTotal.of[i] * 1'000)) return false;  // it has not passed 0
+    }
+    return CHECK_LE(books.held, books.most_held) && CHECK_LE(books.most_held, kTotal[Component::kMemory]);
   }
 
   // What all accounts, open or closed, hold beyond the outstanding charges. It must be the price of whole records, and
@@ -121,6 +142,7 @@ class Books {
   }
 
   [[nodiscard]] std::uint64_t draws() const { return draws_; }
+  [[nodiscard]] std::uint64_t withdrawals() const { return withdrawals_; }
   [[nodiscard]] std::uint64_t paid_loans() const { return paid_loans_; }
   [[nodiscard]] std::uint64_t opens() const { return opens_; }
   [[nodiscard]] std::uint64_t records() const { return records_; }
@@ -176,6 +198,23 @@ class Books {
     const std::uint64_t before = accounts_.on_loan(to);
     (void)accounts_.recharge(from, to, wish);
     paid_loans_ += accounts_.on_loan(to) < before ? 1 : 0;
+  }
+
+  // What is withdrawn was left, is returned now, and is left in the account above, or pays the debt there.
+  void withdraw() {
+    if (open_count_ == 1) return;
+    Account* const account = open_[1 + rng_.below(open_count_ - 1)];
+    const Amounts most = random_wish(rng_);
+    const janus::Books before = accounts_.books(account);
+    const Amounts taken = accounts_.withdraw(account, most);
+    const janus::Books after = accounts_.books(account);
+    for (unsigned i = 0; i < kComponents; ++i) {
+      CHECK_EQ(taken.of[i], before.left.of[i] < most.of[i] ? before.left.of[i] : most.of[i]);
+      CHECK_EQ(after.left.of[i], before.left.of[i] - taken.of[i]);
+      CHECK_EQ(after.returned.of[i], before.returned.of[i] + taken.of[i]);
+      CHECK_EQ(after.spent.of[i], before.spent.of[i]);
+      withdrawals_ += taken.of[i] != 0 ? 1 : 0;
+    }
   }
 
   void borrow() {
@@ -240,6 +279,7 @@ class Books {
   Amounts used_{};
   std::uint64_t draws_ = 0;
   std::uint64_t opens_ = 0;
+  std::uint64_t withdrawals_ = 0;
   std::uint64_t records_ = 0;
 };
 
@@ -247,7 +287,7 @@ TEST(account_property, books_balance_after_every_operation) {
   const std::uint64_t seed = janus::test::environment_number("JANUS_TEST_SEED", 1);
   std::uint64_t draws = 0;
   std::uint64_t opens = 0;
-  std::uint64_t paid_loans = 0, records = 0;
+  std::uint64_t paid_loans = 0, records = 0, withdrawals = 0;
   for (std::uint64_t round = 0; round < 200; ++round) {
     Books books(seed + round);
     for (unsigned i = 0; i < 1'000; ++i) {
@@ -258,6 +298,7 @@ TEST(account_property, books_balance_after_every_operation) {
     draws += books.draws();
     opens += books.opens();
     records += books.records();
+    withdrawals += books.withdrawals();
     paid_loans += books.paid_loans();
   }
   // Check that the random operations included enough of each kind.
@@ -265,6 +306,7 @@ TEST(account_property, books_balance_after_every_operation) {
   CHECK_GT(opens, 5'000u);
   CHECK_GT(paid_loans, 40u);
   CHECK_GT(records, 10'000u);
+  CHECK_GT(withdrawals, 5'000u);
 }
 
 // ---- Several threads ----------------------------------------------------------------------------------------------
@@ -306,7 +348,9 @@ class Player {
   }
 
   void step() {
-    switch (rng_.below(11)) {
+    switch (rng_.below(12)) {
+      case 11:
+        return withdraw();
       case 0:
         return open();
       case 1:
@@ -370,6 +414,13 @@ class Player {
     world->count(component, amount);
     world->discount(component, amount);
     world->accounts.credit(account, component, amount);
+  }
+
+  void withdraw() {
+    Account* const account = random_account();
+    if (account->parent() == nullptr) return;
+    const janus::LockGuard guard(world->accounts.queue(account).lock);
+    (void)world->accounts.withdraw(account, random_wish(rng_));
   }
 
   // Takes a loan and gives all of it back. If the root is recharged meanwhile, it pays for the loan and may lend as

@@ -42,7 +42,7 @@ void sleep(const void* word, std::uint32_t seen, bool is_forever);
 void wake(const void* word, std::uint32_t count);
 
 // `bytes` of zeroed memory that belong to the explored state. Only the first kMappedBytes can be touched.
-inline constexpr std::size_t kMappedBytes = 768;
+inline constexpr std::size_t kMappedBytes = 1536;
 std::byte* map(std::size_t bytes);
 
 // A claim of the program. If it does not hold, prints the order that led here and ends the exploration.

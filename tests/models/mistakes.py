@@ -31,6 +31,8 @@ SELECTION = "rt/task/channels/selection.h"
 MUTEX = "rt/task/sync/mutex_word.h"
 SEAT, TIMERS = "rt/sched/timer_seat.h", "rt/sched/worker_timers.h"
 WORLD = "rt/sched/world.h"
+ASIDE = "rt/budget/account_aside.cpp"
+KEEPING, PAUSES, ACCOUNTS_CPP = "rt/budget/keeping.cpp", "rt/budget/account_pauses.cpp", "rt/budget/accounts.cpp"
 ACCOUNT_H, ACCOUNTS_H, UNSERVED = "rt/budget/account.h", "rt/budget/accounts.h", "rt/budget/account_unserved.cpp"
 ACCOUNTS = [ACCOUNT, CACHE, "rt/budget/pool_charge.cpp", "rt/budget/accounts.cpp",
             *(f"rt/budget/account_{part}.cpp" for part in ("unserved", "table", "record", "recharge"))]
@@ -46,6 +48,7 @@ SOURCES = {
     "mutex": [PLAIN_LOCK],
     "nursery": [],
     "account": [*ACCOUNTS, SPIN],
+    "aside": [*ACCOUNTS, ASIDE, "rt/budget/account_books.cpp", KEEPING, PAUSES, SPIN],
     "memory_cache": [*ACCOUNTS, SPIN],
     "selection": [SPIN],
     "spinlock": [SPIN],
@@ -254,6 +257,18 @@ MISTAKES = [
             (ACCOUNT, "account->owed_.exchange(0, std::memory_order_seq_cst);\n    const", "account->owed_.load(std::memory_order_seq_cst);\n    const")),
     mistake("account", "who pays a part does not look again",
             (ACCOUNT, "    if (account->left_[static_cast<unsigned>(Component::kOps)].load(std::memory_order_seq_cst) == 0) return;\n", "    return;\n")),
+
+    mistake("aside", "a draw that finds nothing aside does not look again",
+            (ASIDE, "take_back(account, component) ||\n         account->left_[static_cast<unsigned>(component)].load(std::memory_order_seq_cst) >= amount;",
+             "take_back(account, component);")),
+    mistake("aside", "an amount that goes below the mark is in neither place",
+            (KEEPING, "compare_exchange_strong(nothing, Account::kMoving,", "compare_exchange_strong(nothing, 0,")),
+    mistake("aside", "a mark that comes writes over what was put aside meanwhile",
+            (KEEPING, "if (!aside.compare_exchange_strong(nothing, Account::kMoving, std::memory_order_seq_cst)) return true;",
+             "if (aside.load(std::memory_order_seq_cst) != nothing) return true;\n  aside.store(Account::kMoving, std::memory_order_seq_cst);")),
+    mistake("aside", "a close takes for an amount what only says that one moves",
+            (ASIDE, "while (aside == Account::kMoving || !word.compare_exchange_weak(aside, 0,", "while (!word.compare_exchange_weak(aside, 0,")),
+    mistake("aside", "what comes back in a pause can be drawn", (ACCOUNTS_CPP, "  if (AccountWords::has_aside()) see_to_pause(account->parent_);\n", "")),
 
     mistake("budget_wait", "the lock is released before the task waits",
             (WAIT, "      end = block(\n          self, awaited.reason(), []", "      awaited.unlock(), end = block(\n          self, awaited.reason(), []"),

@@ -83,6 +83,11 @@ const Price prices[] = {
     {"janus_task_cancel", [] { janus_task_cancel(tasks[turn]); }},
     {"janus_unpark", [] { janus_unpark(tasks[turn]); }},
     {"janus_task_release", [] { janus_task_release(tasks[turn]); }},
+    {"janus_nursery_usage", [] { janus_nursery_usage(spare[turn], nullptr); }},
+    {"janus_nursery_withdraw", [] { janus_nursery_withdraw(spare[turn], nullptr); }},
+    {"janus_nursery_pause", [] { janus_nursery_pause(spare[turn]); }},
+    {"janus_nursery_resume", [] { janus_nursery_resume(spare[turn]); }},
+    {"janus_nursery_keep", [] { janus_nursery_keep(spare[turn], nullptr, nullptr); }},
     {"janus_nursery_recharge", [] { janus_nursery_recharge(spare[turn], {}); }},
     {"janus_budget_grant64", [] { janus_budget_grant64(spare[turn], JANUS_COMPONENT_MEMORY, 0); }},
     {"janus_nursery_state", [] { janus_nursery_state(spare[turn]); }},
@@ -294,6 +299,10 @@ int64_t measure(void*) {
     const long hundredths = 100L * (before - ops_left() - of_asking) / kCalls;
     janus_print(1, "%s %ld.%02ld\n", price.function, hundredths / 100, hundredths % 100);
   }
+  janus_stats stats;
+  stats.size = sizeof stats;
+  janus_rt_stats(nullptr, &stats);
+  janus_print(1, "price_table %llu\n", static_cast<unsigned long long>(stats.price_table));
   return janus_nursery_await(nursery, nullptr);
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # prices_test.py BUILD — every function that the archive exports costs what docs/budgets.md says under "What each call
-# costs", and at least one op; or it is listed with a reason in the table under "Free of charge". Speaks TAP.
+# costs", and at least one op; or it is listed with a reason in the table under "Free of charge". And the prices are those of
+# price_table.txt, whose number is the runtime's: who changes a price gives the table a new number. Speaks TAP.
 import re
 import subprocess
 import sys
@@ -46,6 +47,20 @@ def listed_prices():
     return {name: int(re.match(r'\d+', price)[0]) for names, price in rows_below('What each call costs') for name in names}
 
 
+def table_of_number():
+    """price_table.txt: its number; what the calls cost that do not cost 1; and the constants of price.h."""
+    lines = [line.split(' ', 1) for line in (here / 'price_table.txt').read_text().splitlines() if line and line[0] != '#']
+    number = int(lines[0][1])
+    calls = {name: float(price) for name, price in lines[1:] if name.startswith('janus_')}
+    return number, calls, {name: value for name, value in lines[1:] if not name.startswith('janus_')}
+
+
+def constants():
+    text = re.sub(r'//.*', '', (root / 'rt/task/record/price.h').read_text())
+    body = text[text.index('namespace price {'):]
+    return {name: value.strip() for name, value in re.findall(r'\b(k\w+) = ([^;,]+)', body) if name != 'kTable'}
+
+
 janus_cc = install(sys.argv[1], work)
 defined, names = exported(janus_cc.parent.parent)
 free, listed = free_of_charge(), listed_prices()
@@ -63,6 +78,14 @@ if tap.check('prices.cpp compiles', done.returncode == 0, done.stderr):
         else:
             tap.check(f'{name} has its price', price == listed.get(name, 1),
                       f'measured: {price}, in the table: {listed.get(name, 1)}')
+    number, calls, recorded = table_of_number()
+    changed = [f'{name}: {prices[name]}, in the table {calls.get(name, 1)}' for name in sorted(names & set(prices))
+               if prices[name] != calls.get(name, 1)]
+    changed += [f'{name}: {constants().get(name)}, in the table {recorded.get(name)}' for name in sorted(set(recorded) | set(constants()))
+                if constants().get(name) != recorded.get(name)]
+    tap.check('no price has changed since its table got its number (kTable in price.h, and tests/programs/price_table.txt)',
+              not changed, '\n'.join(changed))
+    tap.check('the number is that of the table', prices.get('price_table') == number, prices.get('price_table'))
     for name in sorted(free & set(listed)):
         tap.check(f'{name} is free, or has a price', False)
     for name in sorted((free | set(listed)) - defined):

@@ -418,12 +418,12 @@ TEST(charge, a_cancelled_task_has_its_grace_and_no_more) {
 // many waits the runtime walked, over all times when every task waited.
 static std::uint64_t waits_walked_by_pairs(int pairs) {
   static std::uint64_t walked;
-  static const janus::BudgetWaits kCounting = {janus::kBudgetWaits.wait, janus::kBudgetWaits.serve_unserved,
-                                               [](auto& runtime, auto* worker, auto entered) noexcept {
-                                                 walked += runtime.exhausted.load();
-                                                 return janus::kBudgetWaits.fail_unrechargeable(runtime, worker,
-                                                                                                entered);
-                                               }};
+  static const janus::BudgetWaits kCounting = {
+      janus::kBudgetWaits.is_for_pause, janus::kBudgetWaits.wait, janus::kBudgetWaits.serve_unserved,
+      [](auto& runtime, auto* worker, auto entered) noexcept {
+        walked += runtime.exhausted.load();
+        return janus::kBudgetWaits.fail_unrechargeable(runtime, worker, entered);
+      }};
   walked = 0;
   run_in(deterministic(1, 1), [pairs] {
     Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND,

@@ -26,12 +26,13 @@ void keep(const Caller& caller, LastError error) noexcept {
 [[gnu::noinline, gnu::cold]] void set_error_left(const Caller& caller, const Runtime* runtime, const Account* payer,
                                                  int error) noexcept {
   const bool has_left = names_component(why_of(error)) && runtime != nullptr && payer != nullptr;
-  keep(caller, {error, has_left ? runtime->accounts.left(payer, component_of(why_of(error))) : 0});
+  keep(caller, {error, has_left ? runtime->accounts.left_in_all(payer, component_of(why_of(error))) : 0});
 }
 
 [[gnu::noinline, gnu::cold]] void set_error_of(const Caller& caller, const Runtime* runtime, const Account* payer,
                                                int error) noexcept {
   const bool is_short = error_of(error) == JANUS_E_BUDGET && names_component(why_of(error));
+  if (is_short && payer != nullptr) Accounts::note_dry(const_cast<Account*>(payer));
   if (is_short && caller.task != nullptr) end_if_fail_rules(*caller.task, payer, component_of(why_of(error)));
   set_error_left(caller, runtime, payer, error);
 }

@@ -6,6 +6,7 @@
 
 #include "rt/abi/reports/queues.h"
 #include "rt/base/format.h"
+#include "rt/task/record/price.h"
 #include "rt/task/stacks/stack_marks.h"
 
 namespace janus {
@@ -129,6 +130,15 @@ static_assert(sizeof(janus_stats) / sizeof(std::uint64_t) <= 256);
 
 }  // namespace
 
+namespace {
+
+// The order of events depends on prices, so that only hashes of the same prices are worth a comparison. 0: there is none.
+constexpr std::uint64_t with_price_table(std::uint64_t hash) noexcept {
+  return hash != 0 ? hash ^ price::kTable * 0x9e3779b97f4a7c15 : 0;
+}
+
+}  // namespace
+
 janus_stats statistics_of(Runtime& runtime) noexcept {
   janus_stats sum{};
   add_up(runtime, sum);
@@ -146,7 +156,8 @@ janus_stats statistics_of(Runtime& runtime) noexcept {
   sum.bytes_limit = runtime.memory_limit;
   const std::uint64_t least = runtime.accounts.least_memory();
   sum.bytes_peak = least < runtime.memory_limit ? runtime.memory_limit - least : 0;
-  sum.order_hash = runtime.scheduler.order_hash();
+  sum.order_hash = with_price_table(runtime.scheduler.order_hash());
+  sum.price_table = price::kTable;
   sum.workers = runtime.scheduler.worker_count();
   sum.workers_pinned = runtime.scheduler.idle_workers().pins().count();
   sum.uptime_ns = runtime.scheduler.now_ns() - runtime.started_ns;

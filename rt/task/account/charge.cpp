@@ -3,6 +3,7 @@
 #include "rt/task/account/charge.h"
 
 #include "rt/task/account/exhaustion.h"
+#include "rt/task/account/keepers.h"
 #include "rt/task/record/panic.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/record/why.h"
@@ -104,7 +105,7 @@ namespace {
 [[gnu::cold]] int refuse(Task& task, Component component, int error) noexcept {
   task.mark(TaskMarks::kHasError);
   task.frame->details.last_error = with_why(error, why_short_of(component));
-  task.frame->details.last_error_left = runtime_of(current_worker()).accounts.left(task.account, component);
+  task.frame->details.last_error_left = runtime_of(current_worker()).accounts.left_in_all(task.account, component);
   return error;
 }
 
@@ -114,27 +115,38 @@ namespace {
   Runtime& runtime = *task.nursery->runtime;
   if (component != Component::kOps && why_not_paid(runtime.accounts, task.account, component) == kErrorNoCap)
     return refuse(task, component, kErrorNoCap);
-  current_worker().counters.exhaustions.add();
-  const Nursery* const policy_owner = policy_owner_of(task);
-  const ExhaustionPolicy policy =
-      policy_owner != nullptr ? policy_owner->traits.on_exhaustion : ExhaustionPolicy::kDeny;
-  if (policy == ExhaustionPolicy::kDeny && component != Component::kOps) return refuse(task, component, kErrorBudget);
-  // Without `waits` nobody can recharge: only the runtime itself has given a budget, to the root task.
-  const BudgetWaits* const waits = runtime.budget_waits.load(std::memory_order_relaxed);
-  if (policy == ExhaustionPolicy::kFail || policy_owner == nullptr || waits == nullptr) {
-    if (component == Component::kOps) runtime.accounts.owe(task.account, amount);
-    end_for_budget(task, component);
+  for (;;) {
+    // Without `waits` nobody can recharge: only the runtime itself has given a budget, to the root task.
+    const BudgetWaits* const waits = runtime.budget_waits.load(std::memory_order_relaxed);
+    const bool is_in_pause = waits != nullptr && waits->is_for_pause(task, component, amount);
+    if (amount == 0) return 0;
+    if (!is_in_pause) {
+      current_worker().counters.exhaustions.add();
+      Accounts::note_dry(task.account);
+    }
+    const Nursery* const policy_owner = policy_owner_of(task);
+    const ExhaustionPolicy policy =
+        policy_owner != nullptr ? policy_owner->traits.on_exhaustion : ExhaustionPolicy::kDeny;
+    if (policy == ExhaustionPolicy::kDeny && component != Component::kOps) return refuse(task, component, kErrorBudget);
+    if ((policy == ExhaustionPolicy::kFail && !is_in_pause) || policy_owner == nullptr || waits == nullptr) {
+      if (component == Component::kOps) runtime.accounts.owe(task.account, amount);
+      end_for_budget(task, component);
+    }
+    // The keeper is told here and not in the wait, since a task that waits for room needs as much stack as that.
+    const Keepers* const keepers = keepers_of(runtime);
+    const bool may_tell = !is_in_pause && (keepers == nullptr || keepers->tell_of_wait(task, component));
+    switch (waits->wait(task, component, amount, may_tell)) {
+      case Recharge::kDrawn:
+        return 0;
+      case Recharge::kCancelled:
+        (void)sees_cancel(task);
+        return kCancelledCode;
+      case Recharge::kLookAgain:
+        continue;
+      case Recharge::kNever:
+        end_for_budget(task, component);
+    }
   }
-  switch (waits->wait(task, component, amount)) {
-    case Recharge::kDrawn:
-      return 0;
-    case Recharge::kCancelled:
-      (void)sees_cancel(task);
-      return kCancelledCode;
-    case Recharge::kNever:
-      break;
-  }
-  end_for_budget(task, component);
 }
 
 [[gnu::cold]] void end_if_fail_rules(Task& task, const Account* payer, Component component) noexcept {

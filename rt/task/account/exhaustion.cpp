@@ -2,6 +2,8 @@
 // rt/task/account/exhaustion.cpp — waiting for more of a budget, and the end of waits for which none can come.
 #include "rt/task/account/exhaustion.h"
 
+#include "rt/budget/pauses.h"
+#include "rt/task/account/keepers.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/wait.h"
 #include "rt/task/wait/wake.h"
@@ -19,13 +21,18 @@ struct Exhausted : AccountWait {
   bool is_served;
   bool is_chosen;          // the wait is to end, unless a worker has run meanwhile
   bool is_unrechargeable;  // the wait has to end
+  bool is_for_pause;       // the account was in a pause when the wait began
+  bool may_tell;           // the task can tell the keeper that it waits
+  bool has_to_look;        // the wait is over and has to begin again
 };
 
 // Draws the wait's amount from the task's own account. True: all of it.
 [[gnu::noinline]] bool draw_own(Runtime& runtime, Exhausted& wait) noexcept {
   Account* const own = wait.task->account;
-  if (wait.component != Component::kOps) return runtime.accounts.draw(own, wait.component, wait.amount);
-  wait.amount -= runtime.accounts.draw_up_to(own, Component::kOps, wait.amount);
+  if (wait.component != Component::kOps)
+    return runtime.accounts.draw(own, wait.component, wait.amount) ||
+           Accounts::draw_aside(own, wait.component, wait.amount);
+  wait.amount -= runtime.accounts.draw_up_to_in_all(own, Component::kOps, wait.amount);
   return wait.amount == 0;
 }
 
@@ -50,6 +57,28 @@ enum class Serving : std::uint8_t {
   kInOrder,  // stops at the first wait that cannot be served
   kEach,     // serves every wait for which there is enough
 };
+
+// Both under the lock of the queue: whether the wait has to begin again, since it was for a pause that is over, or since the
+// keeper does not know that tasks wait.
+bool has_outlasted_pause(const Exhausted& wait) noexcept {
+  return wait.is_for_pause && !Pauses::is_in_pause(wait.task->account);
+}
+bool has_to_tell(const Account* account, const Exhausted& wait) noexcept {
+  return wait.may_tell && Keeping::keeper(account) != 0 && !Keeping::knows_of_wait(account, wait.component);
+}
+
+// After the waits of a queue were served as far as possible: who has to begin again is woken. Under the queue's lock.
+void call_who_looks_again(Worker* worker, const Account* account, const CompactList<AccountWait>& waits) noexcept {
+  Exhausted* last = nullptr;
+  for (AccountWait* each = waits.front(); each != nullptr; each = waits.after(each)) {
+    auto& wait = *static_cast<Exhausted*>(each);
+    if (wait.looks_itself) continue;
+    if (has_outlasted_pause(wait)) (void)wake(worker, *wait.task, WaitReason::kBudget);
+    if (has_to_tell(account, wait)) last = &wait;
+  }
+  // The last one, since it loses its place by that.
+  if (last != nullptr) (void)wake(worker, *last->task, WaitReason::kBudget);
+}
 
 // Serves the waits of the accounts from `first` up to `end`. Called without a lock. True: a task was served.
 bool serve(Runtime& runtime, Worker* worker, std::uint32_t first, std::uint32_t end, Serving how) noexcept {
@@ -78,6 +107,8 @@ bool serve(Runtime& runtime, Worker* worker, std::uint32_t first, std::uint32_t 
           break;
         }
       }
+      if (how == Serving::kInOrder && (Pauses::are_any() || Keeping::are_any())) [[unlikely]]
+        call_who_looks_again(worker, account, waits);
     }
   }
   return any;
@@ -93,8 +124,10 @@ enum class Hopeless : std::uint8_t {
   kAll,
 };
 
-// Called while every worker sleeps.
-bool is_hopeless(const Runtime& runtime, const Task& task, Hopeless which) noexcept {
+// Called while every worker sleeps, under the lock of the queue of the account of the task's nursery, or of its own.
+bool is_hopeless(Runtime& runtime, const Task& task, Hopeless which) noexcept {
+  const std::uint64_t keeper = Keeping::keeper(task.nursery->account);
+  if (keeper != 0 && keepers_of(runtime)->is_living(runtime, keeper)) return false;
   for (const Nursery* nursery = task.nursery;;) {
     const Task* const owner = nursery->owner.load(std::memory_order_relaxed);
     const bool is_awaited = nursery->alive.load(std::memory_order_relaxed) == Nursery::kClosing ||
@@ -106,7 +139,7 @@ bool is_hopeless(const Runtime& runtime, const Task& task, Hopeless which) noexc
 }
 
 // Chooses the later half of the hopeless waits in a queue: rounded down, but at least one. True: there are some.
-bool choose_later_half(const Runtime& runtime, const CompactList<AccountWait>& waits, Hopeless which) noexcept {
+bool choose_later_half(Runtime& runtime, const CompactList<AccountWait>& waits, Hopeless which) noexcept {
   std::uint32_t hopeless = 0;
   for (AccountWait* each = waits.front(); each != nullptr; each = waits.after(each)) {
     auto& wait = *static_cast<Exhausted*>(each);
@@ -173,7 +206,7 @@ struct AwaitedRecharge : Awaited {
       : runtime(*task.nursery->runtime),
         account(task.nursery->account),
         queue(runtime.accounts.queue(account)),
-        wait{{{}, component, amount}, &task, false, false, false, false} {}
+        wait{{{}, component, amount}, &task, false, false, false, false, false, false, false} {}
   static constexpr WaitReason reason() noexcept { return WaitReason::kBudget; }
   // From its cancel on the task lives on its grace, and waits for no ops.
   bool heeds_shield() const noexcept { return wait.component != Component::kOps; }
@@ -185,7 +218,8 @@ struct AwaitedRecharge : Awaited {
     const bool is_first = others().front() == &wait;
     wait.is_served =
         is_first ? draw_for(runtime, account, wait) : wait.task->account != account && draw_own(runtime, wait);
-    return wait.is_served || wait.is_unrechargeable;
+    if (wait.is_served || wait.is_unrechargeable) return true;
+    return wait.has_to_look = has_outlasted_pause(wait) || has_to_tell(account, wait);
   }
   void lock() const noexcept { queue.lock.lock(); }
   void unlock() const noexcept { queue.lock.unlock(); }
@@ -195,11 +229,13 @@ struct AwaitedRecharge : Awaited {
   }
 };
 
-Recharge wait_for_recharge(Task& task, Component component, std::uint64_t amount) noexcept {
+Recharge wait_for_recharge(Task& task, Component component, std::uint64_t& amount, bool may_tell) noexcept {
   AwaitedRecharge awaited(task, component, amount);
+  awaited.wait.is_for_pause = component == Component::kOps && Pauses::is_in_pause(task.account);
+  awaited.wait.may_tell = may_tell;
   Runtime& runtime = awaited.runtime;
   Exhausted& wait = awaited.wait;
-  Exhausted own_wait{{{}, component, amount}, &task, true, false, false, false};
+  Exhausted own_wait{{{}, component, amount}, &task, true, false, false, false, false, false, false};
   change_own(runtime, own_wait, true);
   awaited.lock();
   awaited.queue.enter(wait);
@@ -208,9 +244,32 @@ Recharge wait_for_recharge(Task& task, Component component, std::uint64_t amount
   change_own(runtime, own_wait, false);
   runtime.exhausted.fetch_sub(1, std::memory_order_relaxed);
   if (wait.is_served) return Recharge::kDrawn;
+  amount = wait.amount;
+  if (wait.has_to_look) return Recharge::kLookAgain;
   // The account keeps the part of the debt that was not paid.
   if (component == Component::kOps) runtime.accounts.owe(task.account, wait.amount);
   return end == WaitEnd::kCancelled ? Recharge::kCancelled : Recharge::kNever;
+}
+
+// What is still missing of `amount` after a look at the account. Of ops, a part may be there.
+std::uint64_t draw_again(const Task& task, Component component, std::uint64_t amount) noexcept {
+  Accounts& accounts = task.nursery->runtime->accounts;
+  if (component == Component::kOps) return amount - accounts.draw_up_to_in_all(task.account, component, amount);
+  const bool is_drawn =
+      accounts.draw(task.account, component, amount) || Accounts::draw_aside(task.account, component, amount);
+  return is_drawn ? 0 : amount;
+}
+
+bool is_for_pause(const Task& task, Component component, std::uint64_t& amount) noexcept {
+  if (!AccountWords::has_aside()) return false;
+  for (;;) {
+    const bool is_ops = component == Component::kOps;
+    if (is_ops && Pauses::is_in_pause(task.account)) return true;
+    amount = draw_again(task, component, amount);
+    // A pause may have begun and ended since the draw, and the ops were in neither place when it looked there.
+    const bool is_dry = task.nursery->runtime->accounts.left_in_all(task.account, component) == 0;
+    if (amount == 0 || !is_ops || (is_dry && !Pauses::is_in_pause(task.account))) return false;
+  }
 }
 
 void serve_unserved(Runtime& runtime, Worker* worker) noexcept {
@@ -218,6 +277,8 @@ void serve_unserved(Runtime& runtime, Worker* worker) noexcept {
     const std::uint32_t account = index;
     index = runtime.accounts.take_off_unserved(index);
     (void)serve(runtime, worker, account, account + 1, Serving::kInOrder);
+    if (const Keepers* const keepers = keepers_of(runtime))
+      keepers->tell_fallen(runtime, worker, runtime.accounts.at(account));
   }
 }
 
@@ -238,7 +299,7 @@ bool fail_unrechargeable(Runtime& runtime, Worker* worker, IdleSet::Snapshot ent
 
 }  // namespace
 
-constinit const BudgetWaits kBudgetWaits = {wait_for_recharge, serve_unserved, fail_unrechargeable};
+constinit const BudgetWaits kBudgetWaits = {is_for_pause, wait_for_recharge, serve_unserved, fail_unrechargeable};
 
 void serve_exhausted(Runtime& runtime, Worker* worker, Account* account) noexcept {
   (void)serve(runtime, worker, account->index(), account->index() + 1, Serving::kInOrder);

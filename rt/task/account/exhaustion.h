@@ -10,11 +10,12 @@
 // that serves the queue draws it for waiters. So no other task draws it first, and one walk sees all of it or none.
 //
 // INVARIANT no-wait-without-hope, the rule of docs/budgets.md ("When a wait ends"): a wait ends when it is served or
-// its task is cancelled. When every task of the runtime waits and none can be served, the later half of the waits in
+// its task is cancelled. Where the budget has a living keeper, no wait ends otherwise. When every task of the runtime waits and none can be served, the later half of the waits in
 // each queue ends. Those below a nursery that its opener does not await end last, or, if a thread outside has opened
 // it, not at all. A round that ends waits walks the queues and ends at least a third of those that may end.
 #pragma once
 
+#include "rt/budget/keeping.h"
 #include "rt/task/account/turn_limit.h"
 #include "rt/task/record/runtime.h"
 
@@ -24,6 +25,7 @@ enum class Recharge : std::uint8_t {
   kDrawn,      // the amount was drawn for the task
   kCancelled,  // the task was told to end
   kNever,      // no recharge can ever come, or there is no stack to wait on
+  kLookAgain,  // a pause has ended, or the keeper has to be told: the task begins again
 };
 // Serves the tasks that wait for `account`, which may have more than before. `worker` nullptr: from outside.
 void serve_exhausted(Runtime& runtime, Worker* worker, Account* account) noexcept;
@@ -33,6 +35,7 @@ void serve_exhausted(Runtime& runtime, Worker* worker, Account* account) noexcep
   {
     LockGuard guard(runtime.accounts.queue(account).lock);  // recharge-in-order
     if (!runtime.accounts.recharge(payer, account, amounts)) return false;
+    Keeping::renew(account);
   }
   serve_exhausted(runtime, worker, account);
   return true;
@@ -40,7 +43,11 @@ void serve_exhausted(Runtime& runtime, Worker* worker, Account* account) noexcep
 
 // Called through the runtime, so that a program that never gives a budget does not link it.
 struct BudgetWaits {
-  Recharge (*wait)(Task& task, Component component, std::uint64_t amount) noexcept;
+  // Before a wait: draws what is there after all, also out of what is aside, and says whether the account is in a pause
+  // instead of dry. `amount` is what is still missing.
+  bool (*is_for_pause)(const Task& task, Component component, std::uint64_t& amount) noexcept;
+  // Waits for `amount`; with kLookAgain it is what is still missing. `may_tell`: the task can tell the keeper that it waits.
+  Recharge (*wait)(Task& task, Component component, std::uint64_t& amount, bool may_tell) noexcept;
   // Serves the waits at accounts into which something came without a recharge (no-lost-return).
   void (*serve_unserved)(Runtime& runtime, Worker* worker) noexcept;
   // Called when every task waits, as `entered` says: serves the waits for which there is enough, or else ends waits

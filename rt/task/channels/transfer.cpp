@@ -383,6 +383,30 @@ int send(Worker* worker, Task* self, Channel& channel, const void* element, std:
 template int send<Path::kGeneral>(Worker*, Task*, Channel&, const void*, std::uint32_t) noexcept;
 template int send<Path::kFast>(Worker*, Task*, Channel&, const void*, std::uint32_t) noexcept;
 
+int post(Worker* worker, Channel& channel, const void* element, std::uint32_t secret) noexcept {
+  Hold hold;
+  if (!lock_alive(channel, worker, nullptr, secret, hold)) [[unlikely]]
+    return kErrorStale;
+  return send_held<Path::kGeneral>(worker, nullptr, channel, const_cast<void*>(element), nullptr, hold);
+}
+
+// Waits with the element, unless post() may succeed now.
+[[gnu::noinline]] static int wait_with(Task& self, Channel& channel, const void* element,
+                                       std::uint32_t secret) noexcept {
+  if (!self.is_published) publish_frames(*self.frame);
+  Worker& worker = current_worker();
+  const Hold hold = channel.lock.lock(owner_in(channel, &worker));
+  const bool is_full = channel.state != ChannelState::kClosed && channel.count == channel.capacity;
+  if (!channel.is_alive(secret) || !is_full || !channel.receivers.is_empty())
+    return leave(&worker, channel, hold, kTryAgain);
+  return wait_at(channel, self, queue_of<Direction::kSend>(channel), const_cast<void*>(element), hold);
+}
+
+int post_or_wait(Task& self, Channel& channel, const void* element, std::uint32_t secret) noexcept {
+  const int result = post(&current_worker(), channel, element, secret);
+  return result == kErrorWouldBlock ? wait_with(self, channel, element, secret) : result;
+}
+
 template <Path kPath>
 int receive(Worker* worker, Task* self, Channel& channel, void* element, std::uint32_t secret) noexcept {
   return transfer<Direction::kReceive, kPath>(worker, self, channel, element, secret);

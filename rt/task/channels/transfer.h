@@ -12,6 +12,11 @@ namespace janus {
 // requires goes_fast(), for the running task.
 template <Path kPath>
 int send(Worker* worker, Task* self, Channel& channel, const void* element, std::uint32_t secret) noexcept;
+// Sends for no task, what the runtime itself has in its memory; with less stack than send(). Never waits: JANUS_E_WOULD_BLOCK.
+int post(Worker* worker, Channel& channel, const void* element, std::uint32_t secret) noexcept;
+// The same for the running task, which waits for room, with no frame of this function. The channel is of its runtime. kTryAgain:
+// the caller calls it again.
+int post_or_wait(Task& self, Channel& channel, const void* element, std::uint32_t secret) noexcept;
 template <Path kPath>
 int receive(Worker* worker, Task* self, Channel& channel, void* element, std::uint32_t secret) noexcept;
 

@@ -21,6 +21,9 @@ constexpr unsigned runtime_number_of(std::uint64_t handle) noexcept {
 constexpr std::uint32_t index_of_handle(std::uint64_t handle) noexcept {
   return (static_cast<std::uint32_t>(handle) & kIndexMask) - 1;
 }
+constexpr std::uint32_t secret_of_handle(std::uint64_t handle) noexcept {
+  return static_cast<std::uint32_t>(handle >> 32);
+}
 
 // Called before the first handle is made: the key comes from the machine's entropy, or from the clock if there is none
 // yet; in deterministic mode from the seed.

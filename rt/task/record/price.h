@@ -18,6 +18,9 @@ namespace janus {
 // turns between groups does not depend on that (docs/decisions/0187).
 namespace price {
 inline constexpr std::uint64_t kNsPerOp = 100;  // of a task that is ended because it held its worker too long
+// The number of this table: usage and statistics tell it, and order_hash depends on it. Any change of a price, here or
+// of what a call costs, gives it a new one. tests/programs/price_table.txt
+inline constexpr std::uint64_t kTable = 1;
 inline constexpr std::int64_t kCall = 1;
 inline constexpr std::int64_t kTimer = 1;  // beside the call that waits
 inline constexpr std::int64_t kSystemCall = 8;

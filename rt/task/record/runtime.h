@@ -18,6 +18,7 @@ namespace janus {
 inline constexpr std::size_t kChannelBytes = 192;  // the record size of the slab of channels
 
 struct BudgetWaits;
+struct Keepers;
 struct CapTable;
 struct Reporting;
 
@@ -106,6 +107,7 @@ struct Runtime {
   std::atomic<std::uint32_t> exhausted;  // tasks that wait for a recharge
   // The functions for these waits; nullptr before let_wait_for_budgets(): then no account below the root task's is open.
   std::atomic<const BudgetWaits*> budget_waits;
+  std::atomic<const Keepers*> keepers;  // nullptr until a budget has a keeper (rt/task/account/keepers.h)
   RankedLock<LockRank::kOutside> outside_lock;
   Nursery* outside;                            // nurseries that threads outside tasks have opened
   std::atomic<bool> is_fed_from_outside;       // outside threads may wake its tasks (deadlock.cpp); never reset

@@ -125,8 +125,8 @@ Child* Starts::next_to_start() noexcept {
 
 int Starts::start(Child& child) noexcept {
   // What its starts cost is owed, as the runner is not charged at a check.
-  const bool is_dry = runtime().accounts.left(nursery->account, Component::kOps) == 0 ||
-                      runtime().accounts.left(self.account, Component::kOps) == 0;
+  const bool is_dry = runtime().accounts.left_in_all(nursery->account, Component::kOps) == 0 ||
+                      runtime().accounts.left_in_all(self.account, Component::kOps) == 0;
   const SpawnExtras extras{.budget = child.spec.has_budget ? &child.spec.budget : nullptr};
   SpawnOptions asked{runtime().options.stack_class, TaskFlags::kExposed | TaskFlags::kKept,
                      child.spec.has_budget ? &extras : nullptr, child.spec.name[0] != 0 ? child.spec.name : nullptr};

@@ -64,6 +64,26 @@ static void shield_fn(belongings* mine, void* bad) {
   janus_shield((janus_task_fn)(uintptr_t)bad, NULL);
 }
 
+static janus_nursery* open_tenant(void) {
+  const janus_nursery_options options = {.budget = {1000, 64 << 10, 2, 0, 0}};
+  return janus_nursery_open(NULL, &options);
+}
+
+static void usage_out(belongings* mine, void* bad) {
+  (void)mine;
+  janus_nursery_usage(open_tenant(), (janus_usage*)bad);
+}
+
+static void withdraw_amount(belongings* mine, void* bad) {
+  (void)mine;
+  janus_nursery_withdraw(open_tenant(), (janus_budget*)bad);
+}
+
+static void keep_low(belongings* mine, void* bad) {
+  (void)mine;
+  janus_nursery_keep(open_tenant(), NULL, (const janus_budget*)bad);
+}
+
 static void next_result(belongings* mine, void* bad) {
   spawn(mine->nursery, return_nothing, NULL);
   janus_nursery_next(mine->nursery, (janus_result*)bad, 0);
@@ -371,6 +391,9 @@ static const attempt attempts[] = {
     {fork_own, "fork_join: own function", 1},
     {fork_other, "fork_join: other function", 1},
     {shield_fn, "shield: function", 1},
+    {usage_out, "usage", 1},
+    {withdraw_amount, "withdraw", 1},
+    {keep_low, "keep", 0},
     {next_result, "next", 1},
     {try_result, "try_result", 1},
     {await_result, "await", 1},

@@ -230,6 +230,26 @@ static void step_recharge(belongings* mine) {
   janus_nursery_recharge(mine->nursery, amount);
 }
 
+static void step_tenant(belongings* mine) {
+  (void)mine;
+  const janus_nursery_options options = {.budget = {1000, 64 << 10, 2, 0, 0}};
+  janus_nursery* tenant = janus_nursery_open(NULL, &options);
+  if (tenant == NULL) return;
+  janus_channel* keeper = janus_channel_create(sizeof(janus_keep), 1);
+  const janus_budget low = {.ops = 500};
+  janus_nursery_keep(tenant, keeper, &low);
+  janus_nursery_pause(tenant);
+  spawn(tenant, return_nothing, NULL);
+  janus_nursery_resume(tenant);
+  janus_usage usage = {.size = sizeof usage};
+  janus_nursery_usage(tenant, &usage);
+  janus_budget amount = {.ops = 100};
+  janus_nursery_withdraw(tenant, &amount);
+  janus_channel_release(keeper);
+  janus_nursery_await(tenant, NULL);
+  janus_nursery_destroy(tenant);
+}
+
 static void step_grant64(belongings* mine) {
   janus_budget_grant64(mine->nursery, JANUS_COMPONENT_OPS, 1);
 }
@@ -632,6 +652,8 @@ static const step steps[] = {
     {"budget_get_current, cap_root", step_ask, "janus_budget_get_current janus_cap_root"},
     {"cap_derive, cap_revoke", step_derive, "janus_cap_derive janus_cap_revoke"},
     {"nursery_recharge", step_recharge, "janus_nursery_recharge"},
+    {"a tenant", step_tenant,
+     "janus_nursery_usage janus_nursery_withdraw janus_nursery_pause janus_nursery_resume janus_nursery_keep"},
     {"grant64", step_grant64, "janus_budget_grant64"},
     {"budget_recharge", step_budget_recharge, "janus_budget_recharge"},
     {"join of what has ended", step_join, "janus_task_join"},

@@ -390,6 +390,16 @@ const EdgeCall calls[] = {
     {"state(a stack)", [] { return refused(janus_nursery_state((janus_nursery*)(void*)&calls)); }},
     {"destroy(open nursery)", [] { return refused(janus_nursery_destroy(nursery)); }},
     {"recharge(no nursery)", [] { return refused(janus_nursery_recharge(nullptr, JANUS_BUDGET_ALL)); }},
+    {"usage(no nursery)", [] { return refused(janus_nursery_usage(nullptr, nullptr)); }},
+    {"usage(no budget)",
+     [] {
+       janus_usage usage = {};
+       return refused(janus_nursery_usage(nursery, &usage));
+     }},
+    {"withdraw(no budget)", [] { return refused(janus_nursery_withdraw(nursery, nullptr)); }},
+    {"pause(no nursery)", [] { return refused(janus_nursery_pause(nullptr)); }},
+    {"resume(junk nursery)", [] { return refused(janus_nursery_resume(junk<janus_nursery*>())); }},
+    {"keep(no budget)", [] { return refused(janus_nursery_keep(nursery, nullptr, nullptr)); }},
     {"grant64(component -1)", [] { return refused(janus_budget_grant64(nursery, -1, 1)); }},
     {"grant64(component 5)", [] { return refused(janus_budget_grant64(nursery, 5, 1)); }},
     {"grant64(more than all)",

@@ -62,6 +62,30 @@ typedef struct janus_spawn_options {
 #define JANUS_NURSERY_CLOSED 3      // terminal
 #define JANUS_NURSERY_CANCELLED 4   // terminal
 
+// What a nursery with a budget of its own has used: by component (JANUS_COMPONENT_*), in its units. spent + left +
+// returned is what came in: the budget that it was opened with, and recharges.
+typedef struct janus_usage {
+  uint64_t size;  // in: sizeof, or 0 for the size that it began with
+  uint64_t
+      spent[5];      // memory: what is charged now. Fuel that tasks hold and budgets within it count until they go back
+  uint64_t left[5];  // all bits set: without limit, so that nothing of it is counted
+  uint64_t returned[5];     // by janus_nursery_withdraw
+  uint64_t peak[5];         // memory: the most that was charged at once, without budgets within it; others: as spent
+  uint64_t resident_bytes;  // charged now: blocks, stacks, records; without those of budgets within it
+  uint64_t
+      longest_hold_ns;   // the longest turn of its tasks on a worker, of those beyond 100 us; 0 in deterministic mode
+  uint64_t times_dry;    // how often its budget had too little for what was asked for
+  uint64_t tasks;        // children that have not ended
+  uint64_t price_table;  // the number of the table of prices
+} janus_usage;
+
+// What a keeper gets (janus_nursery_keep).
+typedef struct janus_keep {
+  uint64_t component;  // JANUS_COMPONENT_*
+  uint64_t left;       // of it
+  uint64_t waiting;    // tasks that wait for it; 0: less is left than was asked to be told of
+} janus_keep;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -100,6 +124,29 @@ int janus_nursery_destroy(janus_nursery* nursery);
 // Moves `amount` from the caller's budget to the nursery's and wakes its exhausted children; JANUS_E_BUDGET if the
 // caller has too little [any].
 int janus_nursery_recharge(janus_nursery* nursery, janus_budget amount);
+// Tells what a nursery with a budget of its own has used, also after its end until it is destroyed: 0; JANUS_E_STATE: it
+// has none; JANUS_E_INVALID: no `out`, or of a size that is none [any].
+int janus_nursery_usage(const janus_nursery* nursery, janus_usage* out);
+// Takes back what a nursery with a budget of its own has left, to the budget that it came from: 0. *amount: in, at most how
+// much (all zero, or NULL: all of it); out, what was taken. What its tasks hold as fuel, and what is without limit, stays;
+// a component that was granted is used up then, no worse. Needs JANUS_CAP_BUDGET. JANUS_E_STATE: it has no budget of its
+// own; JANUS_E_NO_CAP: of one of its own tasks, too [any].
+int janus_nursery_withdraw(janus_nursery* nursery, janus_budget* amount);
+
+// Stops all tasks that spend from a nursery's own budget or from budgets within it: each waits at the latest at the end of
+// its second slice, as one that has no ops (JANUS_TASK_BUDGET_EXHAUSTED), whatever the nursery does on exhaustion. A cancel
+// goes through, and deadlines go on. Tasks may be spawned meanwhile. Calls for one nursery do not add up; one for a nursery
+// above or below is another pause. 0; JANUS_E_STATE: it has no budget of its own; JANUS_E_NO_CAP: of one of its own tasks,
+// too [any].
+int janus_nursery_pause(janus_nursery* nursery);
+// Ends the nursery's pause: its tasks go on, but for those that are in another one. Errors as above [any].
+int janus_nursery_resume(janus_nursery* nursery);
+// From now on the runtime sends to `channel` a janus_keep each time that less is left than `low` of a component (0: of that
+// one it is not told; NULL: of none), and when a task waits for more of the nursery's budget: once until a recharge. A message
+// about `low` that finds no room is dropped; one about a task that waits, it waits to send. While the channel is open, no
+// such wait ends for want of hope. Replaces the keeper of before; NULL: none. The channel's elements are janus_keep, and it
+// is of the same runtime (else JANUS_E_INVALID); the nursery gets no reference. Errors as for janus_nursery_pause [any].
+int janus_nursery_keep(janus_nursery* nursery, janus_channel* channel, const janus_budget* low);
 
 #ifdef __cplusplus
 }  // extern "C"

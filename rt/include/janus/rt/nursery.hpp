@@ -87,6 +87,21 @@ class Nursery {
     return is_table ? Error{code, result.kind} : detail::error_of(code);
   }
 
+  // Of a nursery with a budget of its own, by who is above it (janus_nursery_usage and the others there).
+  Result<janus_usage> usage() const noexcept {
+    janus_usage usage = {};
+    usage.size = sizeof usage;
+    if (const int code = janus_nursery_usage(nursery_, &usage); code != 0) return detail::error_of(code);
+    return usage;
+  }
+  // Takes back what is left, at most `most` (all zero: all of it), and returns what that was.
+  Result<janus_budget> withdraw(janus_budget most = {}) noexcept {
+    if (const int code = janus_nursery_withdraw(nursery_, &most); code != 0) return detail::error_of(code);
+    return most;
+  }
+  Result<void> pause() noexcept { return detail::result_of(janus_nursery_pause(nursery_)); }
+  Result<void> resume() noexcept { return detail::result_of(janus_nursery_resume(nursery_)); }
+
   // For the functions of rt.h.
   [[nodiscard]] janus_nursery* raw() const noexcept { return nursery_; }
 

@@ -64,6 +64,7 @@ typedef struct janus_stats {
   uint64_t tasks_exhausted;  // of these: for a recharge
   uint64_t queued_shared;    // of the queued ones: in the shared queue
   uint64_t tasks_pinned;     // now, by janus_task_pin
+  uint64_t price_table;      // the number of the table of prices (docs/budgets.md); order_hash depends on it
 } janus_stats;
 
 // A worker's part of these, and what is queued there. Later versions may add fields at the end.

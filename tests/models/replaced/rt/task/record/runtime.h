@@ -10,6 +10,7 @@
 namespace janus {
 
 struct BudgetWaits;
+struct Keepers;
 struct Nursery;
 struct Runtime;
 struct Task;
@@ -73,6 +74,7 @@ struct Runtime {
   Scheduler scheduler;
   Atomic<std::uint32_t> exhausted;
   Atomic<const BudgetWaits*> budget_waits;
+  Atomic<const Keepers*> keepers;
   RankedLock<LockRank::kOutside> outside_lock;
 };
 
