@@ -27,7 +27,7 @@ class CpuPins {
   // Any thread: how many workers are pinned now.
   [[nodiscard]] unsigned count() const noexcept;
 
-  // Owner only. The worker has found work: pins it if another worker is busy, too.
+  // Owner only. The worker has found work without having been woken for it: pins it if another worker is busy, too.
   void has_work(Worker& worker, const IdleSet& idle) noexcept {
     if (pinning_ == Pinning::kWhileSeveralWork) pin_beside_others(worker, idle);
   }

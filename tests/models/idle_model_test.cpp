@@ -21,11 +21,15 @@ using janus::model::Fences;
 using janus::model::require;
 using janus::model::Taken;
 
+// So few that sleepers fence themselves again within a model.
+constexpr std::uint32_t kVainFences = 1;
+
 // The first thread pushes `jobs`, and never takes one itself; the others steal until all are taken.
 struct IdleWorld {
   static constexpr unsigned kMax = 3, kNaps = 1;
   unsigned thieves;
   unsigned jobs;
+  unsigned others = 0;  // workers that run all the time
   Deque deque{};
   janus::IdleSet idle{};
   janus::Parker parkers[kMax]{};
@@ -38,7 +42,7 @@ struct IdleWorld {
   unsigned threads() const { return 1 + thieves; }
   void begin() {
     require(deque.init(2), "there is memory");
-    idle.init(thieves, thieves);
+    idle.init(thieves + others, thieves + others, kVainFences);
     left.store(jobs);
   }
 
@@ -308,8 +312,8 @@ struct SpinnerWorld {
   void end() { taken.require_all(); }
 };
 
-bool goes_well(const char* name, unsigned thieves, unsigned jobs, Fences fences) {
-  return janus::model::goes_well<IdleWorld>(name, fences, thieves, jobs);
+bool goes_well(const char* name, unsigned thieves, unsigned jobs, Fences fences, unsigned others = 0) {
+  return janus::model::goes_well<IdleWorld>(name, fences, thieves, jobs, others);
 }
 
 // The first thread pushes jobs that only the second, a worker, may take, and wakes that one (Scheduler::push_pinned). The
@@ -371,6 +375,11 @@ TEST(idle_model, a_submitter_and_a_sleeper) {
 
 TEST(idle_model, two_who_sleep) {
   REQUIRE(goes_well("one job", 2, 1, Fences::kHeavy));
+}
+
+TEST(idle_model, who_sleeps_again_leaves_the_fence_to_submitters) {
+  REQUIRE(goes_well("two jobs", 1, 2, Fences::kHeavy, 1));
+  REQUIRE(goes_well("three jobs", 1, 3, Fences::kHeavy, 1));
 }
 
 TEST(idle_model, no_job_waits_behind_an_endless_one_while_a_worker_sleeps) {
