@@ -12,7 +12,7 @@
 // it again. The sleeper that sets it executes a heavy fence, and then sets kTrusting: no submit is left that has read the
 // word as it was before. A sleeper that finds kTrusting as it enters executes a full fence instead of the heavy one.
 // Both bits go when a worker begins to sleep with a timeout, since pushes of woken tasks beside it are frequent and wake
-// nobody; and when about kMaxVainFences submits in a row have found nobody asleep.
+// nobody; and when kMaxVainFences submits or so have found nobody asleep.
 //
 // INVARIANT no-work-beside-a-sleeper: while work is queued and a worker sleeps without a timeout, a worker searches, is
 // being woken, or has backed off (steal_backoff.h), which lasts 1 ms at most and ends with a search. A submit that sees
@@ -48,7 +48,8 @@ class IdleSet {
   static constexpr unsigned kNobody = ~0u;
 
   // `cpus`: how many workers can run at the same time; no fewer than `workers` if that does not matter.
-  // `vain_fences`: after how many fences of submitters that found nobody asleep the sleepers execute them again.
+  // `vain_fences`: after how many fences of submitters that found nobody asleep the sleepers execute them again; 0: the
+  // sleepers always do.
   void init(unsigned workers, unsigned cpus, std::uint32_t vain_fences = kMaxVainFences) noexcept {
     workers_ = workers;
     cpus_ = cpus;
@@ -72,21 +73,13 @@ class IdleSet {
   }
 
   // After has_sleeper(): step 2, if that is left, and whether a worker sleeps.
-  bool is_any_asleep() noexcept {
-    std::uint64_t counts = counts_.load(std::memory_order_relaxed);
-    if ((counts & kFencing) == 0) return sleeping_of(counts) != 0;
-    full_fence();  // pairs with the one in enter()
-    counts = counts_.load(std::memory_order_relaxed);
-    if (sleeping_of(counts) != 0) return true;
-    count_vain_fence(counts);
-    return false;
-  }
+  bool is_any_asleep() noexcept { return sleeping_of(fenced_counts()) != 0; }
 
   // Step 3 of a submitter, after has_sleeper(): whether it has to wake a worker. One that sleeps with a timeout suffices
   // for a woken task, and if a worker that is woken would find no free CPU.
   bool wants_wake(Work work) noexcept {
-    if (!is_any_asleep()) return false;
-    const std::uint64_t counts = counts_.load(std::memory_order_relaxed);
+    const std::uint64_t counts = fenced_counts();
+    if (sleeping_of(counts) == 0) return false;
     if (work == Work::kWoken && watching_of(counts) != 0) return false;
     if (is_left_to_others(counts)) return false;
     if (!will_look(counts)) return true;
@@ -165,8 +158,7 @@ class IdleSet {
         counts |= kFencing;
     } while (!counts_.compare_exchange_weak(before, counts, std::memory_order_seq_cst, std::memory_order_relaxed));
     if ((counts & kTrusting) != 0) {
-      full_fence();  // pairs with the one in is_any_asleep()
-      vain_fences_.store(0, std::memory_order_relaxed);
+      full_fence();  // pairs with the one in fenced_counts()
     } else {
       fence();
       if ((counts & kFencing) != 0) begin_trust(counts);
@@ -246,15 +238,23 @@ class IdleSet {
   void fence() const noexcept { fences_ ? full_fence() : platform::heavy_fence(); }
 
   // A worker that is alone interrupts nobody, and who submits to it from outside executes a full fence in any case.
-  bool may_share_fences() const noexcept { return !fences_ && workers_ > 1; }
+  bool may_share_fences() const noexcept { return !fences_ && workers_ > 1 && max_vain_fences_ != 0; }
   // By a sleeper that has executed a heavy fence since the word had kFencing. Unless somebody has left the sleepers
   // meanwhile: only then kFencing may have gone and come again.
   void begin_trust(std::uint64_t entered) noexcept {
-    std::uint64_t counts = counts_.load(std::memory_order_relaxed);
+    std::uint64_t counts = entered;
     while (counts / kDeparted == entered / kDeparted && (counts & kFencing) != 0 &&
            !counts_.compare_exchange_weak(counts, counts | kTrusting, std::memory_order_acq_rel,
                                           std::memory_order_relaxed)) {
     }
+  }
+  std::uint64_t fenced_counts() noexcept {
+    std::uint64_t counts = counts_.load(std::memory_order_relaxed);
+    if ((counts & kFencing) == 0) return counts;
+    full_fence();  // pairs with the one in enter()
+    counts = counts_.load(std::memory_order_relaxed);
+    if (sleeping_of(counts) == 0) count_vain_fence(counts);
+    return counts;
   }
   // Several may lose each other's counts: then the fences last a little longer.
   void count_vain_fence(std::uint64_t counts) noexcept {
@@ -276,7 +276,7 @@ class IdleSet {
   bool fences_ = false;
   alignas(arch::kCacheLine) Atomic<std::uint64_t> counts_{0};
   Atomic<std::uint32_t> backed_off_{0};
-  Atomic<std::uint32_t> vain_fences_{0};  // in a row, about
+  Atomic<std::uint32_t> vain_fences_{0};  // since the last heavy fence, about
   alignas(arch::kCacheLine) Atomic<std::uint64_t> sleepers_[kMaxWorkers / 64] = {};
 };
 

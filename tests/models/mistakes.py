@@ -203,7 +203,7 @@ MISTAKES = [
     mistake("idle", "who has watched leaves the rest to nobody", (IDLE, "&& !is_left_to_others(counts);", "&& has_free_cpu(counts);"), by="no_job_waits_behind_an_endless_one_that_has_the_only_cpu"),
     mistake("idle", "submitters do not fence for those who trust them", (IDLE, "    full_fence();  // pairs with the one in enter()\n", ""),
             by="who_sleeps_again_leaves_the_fence_to_submitters"),
-    mistake("idle", "who trusts submitters does not fence at all", (IDLE, "      full_fence();  // pairs with the one in is_any_asleep()\n", ""),
+    mistake("idle", "who trusts submitters does not fence at all", (IDLE, "      full_fence();  // pairs with the one in fenced_counts()\n", ""),
             by="who_sleeps_again_leaves_the_fence_to_submitters"),
     mistake("idle", "sleepers trust submitters that have not been fenced", (IDLE, "    if ((counts & kTrusting) != 0) {\n      full_fence", "    if ((counts & kFencing) != 0) {\n      full_fence")),
     mistake("idle", "sleepers trust before the heavy fence", (IDLE, "      fence();\n      if ((counts & kFencing) != 0) begin_trust(counts);", "      if ((counts & kFencing) != 0) begin_trust(counts);\n      fence();")),
