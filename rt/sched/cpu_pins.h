@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/cpu_pins.h — pins workers to CPUs of their own: always, or while several of them have work, and only then.
 // So a program that runs one task at a time runs wherever the kernel puts it, beside other such programs.
-// docs/decisions/0236
+// docs/decisions/0236, 0354
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/idle.h — which workers sleep, and how many search for work. docs/decisions/0180, 0322, 0325, 0355
+// rt/sched/idle.h — which workers sleep, and how many search for work. docs/decisions/0180, 0322, 0325
 //
 // INVARIANT no-lost-wakeup: while work is queued, a worker is awake, being woken, or sleeps with a timeout.
 //   submit: 1 push the work                                2 fence   3 if a worker sleeps and none searches, wake one
@@ -218,7 +218,7 @@ class IdleSet {
   unsigned sleeping() const noexcept { return sleeping_of(counts_.load(std::memory_order_relaxed)); }
 
  private:
-  // Two bits of submitters-fence. Then twelve bits each count the workers that sleep, that search, and that sleep with a
+  // Two bits of submitters-fence (docs/decisions/0355). Then twelve bits each count the workers that sleep, that search, and that sleep with a
   // timeout. The remaining 26 count departures, and may wrap: there are fewer than 2^26 while one worker looks at the queues.
   // A worker that is claimed before enter() has counted it is counted out first, so that for a moment the first count may be
   // below zero and borrow from the next; the bits below it stay as they are.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/parking.cpp — what a worker without work does: it looks for some, and sleeps (idle.h says why no wake-up is
-// lost).
+// lost). docs/decisions/0354
 #include "rt/sched/idle_workers.h"
 #include "rt/sched/thieves.h"
 
