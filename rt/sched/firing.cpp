@@ -81,7 +81,7 @@ void IdleWorkers::fire_due(Worker& worker, Timers::Whose whose) noexcept {
 }
 
 void IdleWorkers::see_to_cover(std::uint64_t nearest) noexcept {
-  if (set_.has_sleeper() && !timers_.seat().covers(nearest, true)) wake_one();
+  if (set_.has_sleeper() && set_.is_any_asleep() && !timers_.seat().covers(nearest, true)) wake_one();
 }
 
 // By a worker that counts as asleep: until when it has to sleep; platform::kForever: another one does.

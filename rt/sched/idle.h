@@ -5,7 +5,14 @@
 //   submit: 1 push the work                                2 fence   3 if a worker sleeps and none searches, wake one
 //   sleep:  1 enter the set of sleepers, stop searching    2 fence   3 look at every queue again   4 park
 // The fences are totally ordered: the side whose fence comes second sees the other side's step 1. The sleeper executes
-// both of them (platform::heavy_fence), so a submit only reads a line that no worker writes while all are busy.
+// both of them (platform::heavy_fence), so a submit only reads a line that no worker writes while all are busy. But
+// workers that sleep often would spend more on that than on all else, and interrupt the busy ones. Therefore:
+//
+// INVARIANT submitters-fence: while the word of counts has kFencing, each submit that reads it executes a full fence and reads
+// it again. The sleeper that sets it executes a heavy fence, and then sets kTrusting: no submit is left that has read the
+// word as it was before. A sleeper that finds kTrusting as it enters executes a full fence instead of the heavy one.
+// Both bits go when a worker begins to sleep with a timeout, since pushes of woken tasks beside it are frequent and wake
+// nobody; and when kMaxVainFences submits or so have found nobody asleep.
 //
 // INVARIANT no-work-beside-a-sleeper: while work is queued and a worker sleeps without a timeout, a worker searches, is
 // being woken, or has backed off (steal_backoff.h), which lasts 1 ms at most and ends with a search. A submit that sees
@@ -41,10 +48,13 @@ class IdleSet {
   static constexpr unsigned kNobody = ~0u;
 
   // `cpus`: how many workers can run at the same time; no fewer than `workers` if that does not matter.
-  void init(unsigned workers, unsigned cpus) noexcept {
+  // `vain_fences`: after how many fences of submitters that found nobody asleep the sleepers execute them again; 0: the
+  // sleepers always do.
+  void init(unsigned workers, unsigned cpus, std::uint32_t vain_fences = kMaxVainFences) noexcept {
     workers_ = workers;
     cpus_ = cpus;
     fences_ = !platform::has_heavy_fence();
+    max_vain_fences_ = vain_fences;
   }
 
   // Orders the caller's earlier stores before its later loads with respect to a thread that executes a heavy fence.
@@ -54,17 +64,22 @@ class IdleSet {
     compiler_barrier();
   }
 
-  // Step 2 of a submitter, and the first look of step 3: if true, the caller goes on with wants_wake().
+  // Step 2 of a submitter, unless the word has kFencing, and the first look of step 3: if true, a worker may sleep, and the
+  // caller goes on with wants_wake() or is_any_asleep().
   template <Path kPath = Path::kGeneral>
   [[gnu::always_inline]] bool has_sleeper() const noexcept {
     kPath == Path::kGeneral ? light_fence() : compiler_barrier();
-    return sleeping_of(counts_.load(std::memory_order_relaxed)) != 0;
+    return (counts_.load(std::memory_order_relaxed) & (kMax * kSleeping | kFencing)) != 0;
   }
 
-  // Step 3 of a submitter: whether it has to wake a worker. One that sleeps with a timeout suffices for a woken task, and
-  // if a worker that is woken would find no free CPU.
-  bool wants_wake(Work work) const noexcept {
-    const std::uint64_t counts = counts_.load(std::memory_order_relaxed);
+  // After has_sleeper(): step 2, if that is left, and whether a worker sleeps.
+  bool is_any_asleep() noexcept { return sleeping_of(fenced_counts()) != 0; }
+
+  // Step 3 of a submitter, after has_sleeper(): whether it has to wake a worker. One that sleeps with a timeout suffices
+  // for a woken task, and if a worker that is woken would find no free CPU.
+  bool wants_wake(Work work) noexcept {
+    const std::uint64_t counts = fenced_counts();
+    if (sleeping_of(counts) == 0) return false;
     if (work == Work::kWoken && watching_of(counts) != 0) return false;
     if (is_left_to_others(counts)) return false;
     if (!will_look(counts)) return true;
@@ -134,8 +149,20 @@ class IdleSet {
   Snapshot enter(unsigned worker, bool was_searching, bool is_timed) noexcept {
     sleepers_[worker / 64].fetch_or(std::uint64_t{1} << (worker % 64), std::memory_order_acq_rel);
     const std::uint64_t change = kSleeping + (is_timed ? kWatching : 0) - (was_searching ? kSearching : 0);
-    const std::uint64_t counts = counts_.fetch_add(change, std::memory_order_seq_cst) + change;
-    fence();
+    std::uint64_t before = counts_.load(std::memory_order_relaxed), counts;
+    do {
+      counts = before + change;
+      if (is_timed)
+        counts &= ~kFences;
+      else if (may_share_fences() && watching_of(counts) == 0)
+        counts |= kFencing;
+    } while (!counts_.compare_exchange_weak(before, counts, std::memory_order_seq_cst, std::memory_order_relaxed));
+    if ((counts & kTrusting) != 0) {
+      full_fence();  // pairs with the one in fenced_counts()
+    } else {
+      fence();
+      if ((counts & kFencing) != 0) begin_trust(counts);
+    }
     return {counts};
   }
   // The worker that entered was the last one awake, and no worker sleeps with a timeout.
@@ -144,7 +171,8 @@ class IdleSet {
   }
   // If is_last() holds: all workers have slept from then until now (nobody-since).
   bool all_slept_since(Snapshot entered) const noexcept {
-    return counts_.load(std::memory_order_acquire) == entered.counts;  // pairs with claim() and leave()
+    const std::uint64_t counts = counts_.load(std::memory_order_acquire);  // pairs with claim() and leave()
+    return ((counts ^ entered.counts) & ~kFences) == 0;
   }
 
   // Takes the calling worker out of the set; it goes on searching if it did before it entered. False: claim() has taken
@@ -190,13 +218,18 @@ class IdleSet {
   unsigned sleeping() const noexcept { return sleeping_of(counts_.load(std::memory_order_relaxed)); }
 
  private:
-  // Twelve bits each count the workers that sleep, that search, and that sleep with a timeout. The remaining 28 count
-  // departures, and may wrap: there are fewer than 2^28 while one worker looks at the queues.
+  // Two bits of submitters-fence (docs/decisions/0355). Then twelve bits each count the workers that sleep, that search, and that sleep with a
+  // timeout. The remaining 26 count departures, and may wrap: there are fewer than 2^26 while one worker looks at the queues.
+  // A worker that is claimed before enter() has counted it is counted out first, so that for a moment the first count may be
+  // below zero and borrow from the next; the bits below it stay as they are.
   static constexpr unsigned kBits = 12;
-  static constexpr std::uint64_t kSleeping = 1, kSearching = kSleeping << kBits, kWatching = kSearching << kBits,
-                                 kDeparted = kWatching << kBits, kMax = kSearching - 1;
+  static constexpr std::uint64_t kFencing = 1, kTrusting = 2, kFences = kFencing | kTrusting;
+  static constexpr std::uint64_t kSleeping = 4, kSearching = kSleeping << kBits, kWatching = kSearching << kBits,
+                                 kDeparted = kWatching << kBits, kMax = (1u << kBits) - 1;
+  // As many fences take a submitter about as long as a heavy fence takes a sleeper and those whom it interrupts.
+  static constexpr std::uint32_t kMaxVainFences = 256;
   static_assert(kMaxWorkers < kMax);
-  static unsigned sleeping_of(std::uint64_t counts) noexcept { return counts & kMax; }
+  static unsigned sleeping_of(std::uint64_t counts) noexcept { return (counts / kSleeping) & kMax; }
   static unsigned searching_of(std::uint64_t counts) noexcept { return (counts / kSearching) & kMax; }
   static unsigned watching_of(std::uint64_t counts) noexcept { return (counts / kWatching) & kMax; }
 
@@ -204,15 +237,46 @@ class IdleSet {
 
   void fence() const noexcept { fences_ ? full_fence() : platform::heavy_fence(); }
 
+  // A worker that is alone interrupts nobody, and who submits to it from outside executes a full fence in any case.
+  bool may_share_fences() const noexcept { return !fences_ && workers_ > 1 && max_vain_fences_ != 0; }
+  // By a sleeper that has executed a heavy fence since the word had kFencing. Unless somebody has left the sleepers
+  // meanwhile: only then kFencing may have gone and come again.
+  void begin_trust(std::uint64_t entered) noexcept {
+    std::uint64_t counts = entered;
+    while (counts / kDeparted == entered / kDeparted && (counts & kFencing) != 0 &&
+           !counts_.compare_exchange_weak(counts, counts | kTrusting, std::memory_order_acq_rel,
+                                          std::memory_order_relaxed)) {
+    }
+  }
+  std::uint64_t fenced_counts() noexcept {
+    std::uint64_t counts = counts_.load(std::memory_order_relaxed);
+    if ((counts & kFencing) == 0) return counts;
+    full_fence();  // pairs with the one in enter()
+    counts = counts_.load(std::memory_order_relaxed);
+    if (sleeping_of(counts) == 0) count_vain_fence(counts);
+    return counts;
+  }
+  // Several may lose each other's counts: then the fences last a little longer.
+  void count_vain_fence(std::uint64_t counts) noexcept {
+    const std::uint32_t vain = vain_fences_.load(std::memory_order_relaxed) + 1;
+    vain_fences_.store(vain, std::memory_order_relaxed);
+    if (vain < max_vain_fences_ || (counts & kTrusting) == 0) return;
+    vain_fences_.store(0, std::memory_order_relaxed);
+    (void)counts_.compare_exchange_strong(counts, counts & ~kFences, std::memory_order_acq_rel,
+                                          std::memory_order_relaxed);
+  }
+
   bool has_free_cpu(std::uint64_t counts) const noexcept { return workers_ - sleeping_of(counts) < cpus_; }
   bool is_left_to_others(std::uint64_t counts) const noexcept {
     return !has_free_cpu(counts) && watching_of(counts) != 0;
   }
 
   unsigned workers_ = 0, cpus_ = 0;
+  std::uint32_t max_vain_fences_ = kMaxVainFences;
   bool fences_ = false;
   alignas(arch::kCacheLine) Atomic<std::uint64_t> counts_{0};
   Atomic<std::uint32_t> backed_off_{0};
+  Atomic<std::uint32_t> vain_fences_{0};  // since the last heavy fence, about
   alignas(arch::kCacheLine) Atomic<std::uint64_t> sleepers_[kMaxWorkers / 64] = {};
 };
 

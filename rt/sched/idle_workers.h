@@ -47,6 +47,8 @@ class IdleWorkers {
 
   // Who sleeps: a submitter asks has_sleeper() before it calls wake_one_for().
   const IdleSet& set() const noexcept { return set_; }
+  // After that: whether the submitter has to wake a worker.
+  [[nodiscard]] bool wants_wake(Work work) noexcept { return set_.wants_wake(work); }
   // Wakes a worker, if one sleeps.
   void wake_one() noexcept;
   // The same unless a worker will find the work anyway.
@@ -73,6 +75,7 @@ class IdleWorkers {
   struct Search {
     bool is_counted = false;    // counts as searching (IdleSet)
     bool was_deferred = false;  // in this round something was left to another worker for a while
+    bool was_woken = false;     // its last sleep was ended by a waker, for whose work it looks now
     // It searches even if more workers are awake than there are CPUs: its last sleep ended by its timeout, or the last
     // worker from which it stole stands still.
     bool may_exceed_cpus = false;

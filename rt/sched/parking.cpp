@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/parking.cpp — what a worker without work does: it looks for some, and sleeps (idle.h says why no wake-up is
-// lost).
+// lost). docs/decisions/0354
 #include "rt/sched/idle_workers.h"
 #include "rt/sched/thieves.h"
 
@@ -33,11 +33,14 @@ void IdleWorkers::poll_sources(Worker& worker, Timers::Whose whose) noexcept {
       search.is_counted = true;
       continue;
     }
-    if (found == nullptr && workers_.count > 1 && worker.is_steal_enabled) found = take_from_others(worker, search);
+    if (found == nullptr && workers_.count > 1 && worker.is_steal_enabled) {
+      found = take_from_others(worker, search);
+      if (found != nullptr && !search.was_woken) worker.backoff.begin_watch();
+    }
     if (found != nullptr) {
-      worker.backoff.end_watch();
+      worker.backoff.end_rounds();
       if (search.is_counted && set_.end_search() && thieves_->has_work_anywhere(worker)) wake_one();
-      pins_.has_work(worker, set_);
+      if (!search.was_woken) pins_.has_work(worker, set_);
       if (timers_.are_any()) see_to_cover_all();
       return found;
     }
@@ -58,8 +61,8 @@ void IdleWorkers::poll_sources(Worker& worker, Timers::Whose whose) noexcept {
 }
 
 // Sleeps until there may be work. After that the worker counts as searching if it did before, or if a waker has claimed
-// it. One worker's sleep has a timeout while there are more workers awake than CPUs, and the first few sleeps while any
-// others are awake, as their work may need a thief soon.
+// it. One worker's sleep has a timeout while there are more workers awake than CPUs, and a few sleeps while others are
+// awake whose work needed a thief lately.
 [[gnu::noinline, gnu::cold]] void IdleWorkers::sleep(Worker& worker, Search& search) noexcept {
   StealBackoff& backoff = worker.backoff;
   const bool others_work = workers_.count > 1 && set_.sleeping() + 1 < workers_.count;
@@ -68,7 +71,7 @@ void IdleWorkers::poll_sources(Worker& worker, Timers::Whose whose) noexcept {
   Watch watch(is_timed, search.was_deferred);
   const std::uint64_t event = nearest_deadline(worker, deterministic_->now_ns(), watch, stack_reclaim_, attention_);
   std::uint64_t timer = platform::kForever;
-  is_timed ? backoff.begin_timed_park() : backoff.end_watch();
+  is_timed ? backoff.begin_timed_park(search.was_deferred) : backoff.end_rounds();
   const IdleSet::Snapshot entered = set_.enter(worker.id, search.is_counted, is_timed);
   bool has_token = false;
   // Our own deque, too: a thief that took its claim back may have hidden an entry from us for a moment. And what is pinned
@@ -90,6 +93,7 @@ void IdleWorkers::poll_sources(Worker& worker, Timers::Whose whose) noexcept {
     has_token = park(worker, platform::kForever);  // the thread that claimed us is about to unpark us
   if (is_timed) set_.end_timed_sleep();
   search.may_exceed_cpus = is_timed && !claimed;
+  search.was_woken = claimed;
   if (!claimed && event != platform::kForever)
     poll_all(worker, deterministic_->now_ns(), watch, stack_reclaim_, attention_);
   if (claimed) search.is_counted = true;

@@ -7,7 +7,7 @@ namespace janus {
 
 // Moves the newest entry to the injector: to steal it from our deque, the woken worker would need a heavy fence.
 [[gnu::noinline, gnu::cold]] void Scheduler::wake_with_newest(Worker& worker) noexcept {
-  if (!idle_workers_.set().wants_wake(Work::kFresh)) return;
+  if (!idle_workers_.wants_wake(Work::kFresh)) return;
   const Entry newest = worker.ready.pop_apart();
   if (newest && !newest.was_woken())
     dispatcher_.injector().push(newest.runnable());

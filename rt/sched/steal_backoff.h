@@ -17,10 +17,14 @@ namespace janus {
 //
 // and how it sleeps between two searches:
 //
+//     asleep until woken --leaves work to another worker, or steals without having been woken for it--> watching
 //     watching --sleeps timed_park_ns()--> watching, the next round
 //     watching --found work--> watching, the first round again
-//     watching --nothing is left to another worker; and kMaxIdleRounds are over while no more workers are awake than there
-//                are CPUs, no other worker is awake, or another one watches--> asleep until woken
+//     watching --nothing is left to another worker; and kMaxWatches sleeps are over, no other worker is awake, or another
+//                one watches--> asleep until woken
+//
+// While more workers are awake than there are CPUs, one watches in any case. A worker that is only ever woken for single
+// tasks does not watch: a short timeout costs the kernel more than all the rest of a sleep. docs/decisions/0354
 class StealBackoff {
  public:
   // --- Thefts that do not pay ---
@@ -52,13 +56,22 @@ class StealBackoff {
 
   // --- Sleeping with a timeout between two searches ---
 
-  [[nodiscard]] bool keeps_watching() const noexcept { return idle_rounds_ < kMaxIdleRounds; }
+  // The others lately had work that nobody woke this worker for, so it is likely that they will have some again.
+  void begin_watch() noexcept { watches_left_ = kMaxWatches; }
+  [[nodiscard]] bool keeps_watching() const noexcept { return watches_left_ != 0; }
   // `was_deferred`: for work that this worker has just left to another one; it looks sooner at first.
   [[nodiscard]] std::uint64_t timed_park_ns(bool was_deferred) const noexcept {
     return was_deferred ? park_ns_of(idle_rounds_) : kMaxTimedParkNs;
   }
-  void begin_timed_park() noexcept { ++idle_rounds_; }
-  void end_watch() noexcept { idle_rounds_ = 0; }
+  void begin_timed_park(bool was_deferred) noexcept {
+    ++idle_rounds_;
+    if (was_deferred)
+      begin_watch();
+    else if (watches_left_ != 0)
+      --watches_left_;
+  }
+  // The next sleep with a timeout is the first round again.
+  void end_rounds() noexcept { idle_rounds_ = 0; }
 
  private:
   // Twice for the loss (the thief's time, and as much of the victim's, which is interrupted), and as much as a gain.
@@ -71,7 +84,7 @@ class StealBackoff {
   static constexpr std::uint64_t kAverageOf = 8;
   static constexpr std::uint64_t kMinTimedParkNs = 50'000;
   static constexpr std::uint64_t kMaxTimedParkNs = 1'000'000;
-  static constexpr std::uint32_t kMaxIdleRounds = 8;
+  static constexpr std::uint32_t kMaxWatches = 8;
 
   static std::uint64_t park_ns_of(std::uint32_t round) noexcept;
 
@@ -81,7 +94,8 @@ class StealBackoff {
   std::uint32_t victim_ = kNobody;
   std::uint32_t poor_steals_ = 0;  // thefts in a row that did not pay
   std::uint64_t steal_ns_ = kFirstStealNs;
-  std::uint32_t idle_rounds_ = 0;  // timed sleeps in a row
+  std::uint32_t idle_rounds_ = 0;   // timed sleeps in a row
+  std::uint32_t watches_left_ = 0;  // timed sleeps until this worker stops watching
 };
 
 }  // namespace janus

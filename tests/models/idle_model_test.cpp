@@ -21,11 +21,15 @@ using janus::model::Fences;
 using janus::model::require;
 using janus::model::Taken;
 
+// So few that sleepers fence themselves again within a model.
+constexpr std::uint32_t kVainFences = 1, kJobsAtMost = 4;
+
 // The first thread pushes `jobs`, and never takes one itself; the others steal until all are taken.
 struct IdleWorld {
   static constexpr unsigned kMax = 3, kNaps = 1;
   unsigned thieves;
   unsigned jobs;
+  unsigned others = 0;  // workers that run all the time
   Deque deque{};
   janus::IdleSet idle{};
   janus::Parker parkers[kMax]{};
@@ -38,7 +42,7 @@ struct IdleWorld {
   unsigned threads() const { return 1 + thieves; }
   void begin() {
     require(deque.init(2), "there is memory");
-    idle.init(thieves, thieves);
+    idle.init(thieves + others, thieves + others, others != 0 ? kVainFences : kJobsAtMost);
     left.store(jobs);
   }
 
@@ -112,6 +116,7 @@ struct EndlessWorld {
   static constexpr unsigned kThieves = 2, kNaps = 1;
   unsigned cpus;
   bool one_has_backed_off;
+  std::uint32_t vain_fences = 0;
   janus::IdleSet idle{};
   janus::Parker parkers[kThieves]{};
   janus::Atomic<std::uint32_t> pushed{0}, taken{0};
@@ -119,7 +124,7 @@ struct EndlessWorld {
 
   static unsigned threads() { return 1 + kThieves; }
   void begin() {
-    idle.init(kThieves, cpus);
+    idle.init(kThieves, cpus, vain_fences);
     if (one_has_backed_off) idle.begin_backoff();
   }
 
@@ -308,8 +313,8 @@ struct SpinnerWorld {
   void end() { taken.require_all(); }
 };
 
-bool goes_well(const char* name, unsigned thieves, unsigned jobs, Fences fences) {
-  return janus::model::goes_well<IdleWorld>(name, fences, thieves, jobs);
+bool goes_well(const char* name, unsigned thieves, unsigned jobs, Fences fences, unsigned others = 0) {
+  return janus::model::goes_well<IdleWorld>(name, fences, thieves, jobs, others);
 }
 
 // The first thread pushes jobs that only the second, a worker, may take, and wakes that one (Scheduler::push_pinned). The
@@ -373,8 +378,13 @@ TEST(idle_model, two_who_sleep) {
   REQUIRE(goes_well("one job", 2, 1, Fences::kHeavy));
 }
 
+TEST(idle_model, who_sleeps_again_leaves_the_fence_to_submitters) {
+  REQUIRE(goes_well("two jobs", 1, 2, Fences::kHeavy, 1));
+  REQUIRE(goes_well("three jobs", 1, 3, Fences::kHeavy, 1));
+}
+
 TEST(idle_model, no_job_waits_behind_an_endless_one_while_a_worker_sleeps) {
-  REQUIRE(janus::model::goes_well<EndlessWorld>("heavy", Fences::kHeavy, 2u, false));
+  REQUIRE(janus::model::goes_well<EndlessWorld>("heavy", Fences::kHeavy, 2u, false, kJobsAtMost));
   REQUIRE(janus::model::goes_well<EndlessWorld>("own", Fences::kOwn, 2u, false));
 }
 

@@ -83,7 +83,7 @@ struct SeatWorld {
     if (runs_on) see_to_cover(at);
   }
   void see_to_cover(std::uint64_t at) {
-    if (idle.has_sleeper() && !seat.covers(at, true)) wake_one();
+    if (idle.has_sleeper() && idle.is_any_asleep() && !seat.covers(at, true)) wake_one();
   }
   std::uint64_t least() const {
     std::uint64_t first = kForever;

@@ -108,20 +108,31 @@ TEST(standstill, a_worker_stands_still_when_its_count_has_been_the_same_for_long
   CHECK(!standstill.has_lasted(8, kStart, 50'000));  // by somebody who has read the clock before
 }
 
-TEST(steal_backoff, timed_sleeps_take_a_millisecond_or_grow_to_it_and_end) {
+TEST(steal_backoff, only_who_has_left_work_to_others_or_stolen_some_sleeps_with_timeouts_and_not_for_ever) {
   StealBackoff backoff;
-  std::uint64_t last = 0;
+  CHECK(!backoff.keeps_watching());
+  backoff.begin_watch();
   int rounds = 0;
-  CHECK_EQ(backoff.timed_park_ns(false), 1'000'000u);
   for (; backoff.keeps_watching(); ++rounds) {
-    CHECK_GE(backoff.timed_park_ns(true), last);
-    last = backoff.timed_park_ns(true);
-    backoff.begin_timed_park();
+    backoff.begin_timed_park(false);
+    backoff.end_rounds();  // it finds work each time, for which it has been woken
   }
   CHECK_EQ(rounds, 8);
-  CHECK_EQ(last, 1'000'000u);
-  backoff.end_watch();
+  backoff.begin_timed_park(true);
   CHECK(backoff.keeps_watching());
+}
+
+TEST(steal_backoff, timed_sleeps_take_a_millisecond_or_grow_to_it) {
+  StealBackoff backoff;
+  std::uint64_t last = 0;
+  CHECK_EQ(backoff.timed_park_ns(false), 1'000'000u);
+  for (int rounds = 0; rounds < 8; ++rounds) {
+    CHECK_GE(backoff.timed_park_ns(true), last);
+    last = backoff.timed_park_ns(true);
+    backoff.begin_timed_park(true);
+  }
+  CHECK_EQ(last, 1'000'000u);
+  backoff.end_rounds();
   CHECK_EQ(backoff.timed_park_ns(true), 50'000u);
 }
 

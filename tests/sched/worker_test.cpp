@@ -410,7 +410,7 @@ TEST(worker, each_strategy_spreads_work_over_all) {
         spawn(
             jobs[i],
             [](Job& job) {
-              for (int n = 0; n < 3; ++n) yield(job);
+              for (int n = 0; n < 12; ++n) yield(job);
               finish(job);
             },
             *self.yard);

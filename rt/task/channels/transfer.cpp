@@ -359,7 +359,7 @@ int transfer_in_general(Worker* worker, Task* self, Channel& channel, void* data
       blame_for_own<kDirection>(data, bytes);
     else
       looks_again = true;
-    worker = worker_of(runtime);
+    worker = self != nullptr ? tasks_worker_of(runtime) : worker_of(runtime);
   }
 }
 

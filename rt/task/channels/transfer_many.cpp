@@ -59,7 +59,7 @@ class ManyTransfers {
   // --- One part, under the lock ---
 
   int move_part() noexcept {
-    Worker* const worker = worker_of(*channel_.runtime);
+    Worker* const worker = tasks_worker_of(*channel_.runtime);
     BiasedLock::Hold hold;
     if (!lock_alive(channel_, worker, &self_, secret_, hold)) [[unlikely]]
       return kErrorStale;
@@ -129,7 +129,7 @@ class ManyTransfers {
 
   // Waits, if need be.
   int move_first() noexcept {
-    Worker* const worker = worker_of(*channel_.runtime);
+    Worker* const worker = tasks_worker_of(*channel_.runtime);
     int result;
     if constexpr (kDirection == Direction::kSend)
       result = send<Path::kGeneral>(worker, &self_, channel_, elements_, secret_);

@@ -129,6 +129,11 @@ struct Runtime {
 
 // The calling thread's worker, if it belongs to this runtime, else nullptr.
 Worker* worker_of(const Runtime& runtime) noexcept;
+// The same, called by a task, whose worker is known without asking the machine.
+[[nodiscard]] inline Worker* tasks_worker_of(const Runtime& runtime) noexcept {
+  Worker& worker = current_worker();
+  return worker.runtime == &runtime ? &worker : nullptr;
+}
 // Any thread, any signal handler. Makes a worker call hooks::on_attention() soon, whatever its tasks do.
 void request_attention(Runtime& runtime) noexcept;
 // Slices that begin from now on end at once, until a check has seen it and polled all sources (yield_slow).
