@@ -62,7 +62,7 @@ struct BlockingCall : QueuedWaiter {
 
 // Of the report of a function that ends by force: all of its first line, if the reason is short, and some frames. A task that
 // waits has this on its stack.
-constexpr std::size_t kReportBytes = 400;
+constexpr std::size_t kLinesBytes = 400;
 
 // On the stack of its thread.
 struct Helper {
@@ -277,7 +277,7 @@ bool is_as_the_host(const Task& self) noexcept {
 
 std::int64_t call_on_helper(Task& self, TaskFn fn, void* arg, void (*end)(std::int64_t code)) noexcept {
   Runtime& runtime = runtime_of(current_worker());
-  Text<kReportBytes> lines;
+  Text<kLinesBytes> lines;
   BlockingCall call{};
   call.lines = &lines;
   call.key = kKey;
