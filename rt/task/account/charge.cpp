@@ -111,7 +111,8 @@ namespace {
 
 }  // namespace
 
-[[gnu::noinline, gnu::cold]] int charge_waiting(Task& task, Component component, std::uint64_t amount) noexcept {
+[[gnu::noinline, gnu::cold]] int charge_waiting(Task& task, Component component, std::uint64_t amount,
+                                                BlockRequest* request) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   if (component != Component::kOps && why_not_paid(runtime.accounts, task.account, component) == kErrorNoCap)
     return refuse(task, component, kErrorNoCap);
@@ -135,7 +136,7 @@ namespace {
     // The keeper is told here and not in the wait, since a task that waits for room needs as much stack as that.
     const Keepers* const keepers = keepers_of(runtime);
     const bool may_tell = !is_in_pause && (keepers == nullptr || keepers->tell_of_wait(task, component));
-    switch (waits->wait(task, component, amount, may_tell)) {
+    switch (waits->wait(task, component, amount, may_tell, request)) {
       case Recharge::kDrawn:
         return 0;
       case Recharge::kCancelled:

@@ -24,6 +24,12 @@ struct Exhausted : AccountWait {
   bool is_for_pause;       // the account was in a pause when the wait began
   bool may_tell;           // the task can tell the keeper that it waits
   bool has_to_look;        // the wait is over and has to begin again
+  bool is_for_block;       // it is a BlockWait
+};
+
+// A wait that has `request`, in the queue of the account of the task's nursery.
+struct BlockWait : Exhausted {
+  BlockRequest* request;
 };
 
 // Draws the wait's amount from the task's own account. True: all of it.
@@ -36,12 +42,13 @@ struct Exhausted : AccountWait {
   return wait.amount == 0;
 }
 
-// Draws the wait's amount for its task. True: all of it. Ops are a debt, which is paid in parts. Other components are
+// Draws the wait's amount for its task, or takes the block that it is for. True: all of it. Ops are a debt, which is paid in parts. Other components are
 // drawn as a whole or not at all: a request that can never be satisfied must not consume part of the budget.
 bool draw_for(Runtime& runtime, Account* account, Exhausted& wait) noexcept {
   Accounts& accounts = runtime.accounts;
   Account* const own = wait.task->account;
   const bool is_debt = wait.component == Component::kOps;
+  if (wait.is_for_block && take_idle_block(*static_cast<BlockWait&>(wait).request)) return true;
   if (own != account) {
     const std::uint64_t owed = is_debt ? accounts.owed(own) : 0;  // any amount that comes in pays this first
     const std::uint64_t wanted = wait.amount + owed;
@@ -200,13 +207,14 @@ struct AwaitedRecharge : Awaited {
   Runtime& runtime;
   Account* const account;
   AccountQueue& queue;
-  Exhausted wait;
+  BlockWait wait;
 
-  AwaitedRecharge(Task& task, Component component, std::uint64_t amount) noexcept
+  AwaitedRecharge(Task& task, Component component, std::uint64_t amount, BlockRequest* request) noexcept
       : runtime(*task.nursery->runtime),
         account(task.nursery->account),
         queue(runtime.accounts.queue(account)),
-        wait{{{}, component, amount}, &task, false, false, false, false, false, false, false} {}
+        wait{{{{}, component, amount}, &task, false, false, false, false, false, false, false, request != nullptr},
+             request} {}
   static constexpr WaitReason reason() noexcept { return WaitReason::kBudget; }
   // From its cancel on the task lives on its grace, and waits for no ops.
   bool heeds_shield() const noexcept { return wait.component != Component::kOps; }
@@ -216,8 +224,8 @@ struct AwaitedRecharge : Awaited {
   bool is_over() noexcept {
     if (wait.is_served) return true;
     const bool is_first = others().front() == &wait;
-    wait.is_served =
-        is_first ? draw_for(runtime, account, wait) : wait.task->account != account && draw_own(runtime, wait);
+    wait.is_served = is_first || wait.is_for_block ? draw_for(runtime, account, wait)
+                                                   : wait.task->account != account && draw_own(runtime, wait);
     if (wait.is_served || wait.is_unrechargeable) return true;
     return wait.has_to_look = has_outlasted_pause(wait) || has_to_tell(account, wait);
   }
@@ -229,13 +237,14 @@ struct AwaitedRecharge : Awaited {
   }
 };
 
-Recharge wait_for_recharge(Task& task, Component component, std::uint64_t& amount, bool may_tell) noexcept {
-  AwaitedRecharge awaited(task, component, amount);
+Recharge wait_for_recharge(Task& task, Component component, std::uint64_t& amount, bool may_tell,
+                           BlockRequest* request) noexcept {
+  AwaitedRecharge awaited(task, component, amount, request);
   awaited.wait.is_for_pause = component == Component::kOps && Pauses::is_in_pause(task.account);
   awaited.wait.may_tell = may_tell;
   Runtime& runtime = awaited.runtime;
   Exhausted& wait = awaited.wait;
-  Exhausted own_wait{{{}, component, amount}, &task, true, false, false, false, false, false, false};
+  Exhausted own_wait{{{}, component, amount}, &task, true, false, false, false, false, false, false, false};
   change_own(runtime, own_wait, true);
   awaited.lock();
   awaited.queue.enter(wait);

@@ -16,10 +16,26 @@
 #pragma once
 
 #include "rt/budget/keeping.h"
+#include "rt/optional.h"
 #include "rt/task/account/turn_limit.h"
 #include "rt/task/record/runtime.h"
 
 namespace janus {
+
+// What a task asks for that waits for memory to allocate a block in an account that pays for pages. take_idle_block()
+// takes one that became idle in the account meanwhile; false: there is none.
+struct BlockRequest;
+[[nodiscard, JANUS_OPTIONAL]] bool take_idle_block(BlockRequest& request) noexcept;
+// Called when a block of that account has become idle for which nothing is credited. docs/decisions/0353
+//
+// INVARIANT no-idle-block-missed: a task that waits for memory is offered the idle blocks of its account.
+//   free: 1 make the block idle     2 full fence   3 does a task wait? then list the account as unserved
+//   wait: 1 enter the queue         2 full fence   3 is a block idle?
+// As no-lost-return in rt/budget/account.h, whose queue this is. tests/models/budget_wait_model_test.cpp
+inline void offer_idle_block(Accounts& accounts, Account* account) noexcept {
+  full_fence();
+  accounts.list_if_waiting(account, Component::kMemory);
+}
 
 enum class Recharge : std::uint8_t {
   kDrawn,      // the amount was drawn for the task
@@ -47,7 +63,9 @@ struct BudgetWaits {
   // instead of dry. `amount` is what is still missing.
   bool (*is_for_pause)(const Task& task, Component component, std::uint64_t& amount) noexcept;
   // Waits for `amount`; with kLookAgain it is what is still missing. `may_tell`: the task can tell the keeper that it waits.
-  Recharge (*wait)(Task& task, Component component, std::uint64_t& amount, bool may_tell) noexcept;
+  // `request`: the block for which a task waits for memory whose account pays for pages (cage_pages.h); else nullptr.
+  Recharge (*wait)(Task& task, Component component, std::uint64_t& amount, bool may_tell,
+                   BlockRequest* request) noexcept;
   // Serves the waits at accounts into which something came without a recharge (no-lost-return).
   void (*serve_unserved)(Runtime& runtime, Worker* worker) noexcept;
   // Called when every task waits, as `entered` says: serves the waits for which there is enough, or else ends waits
