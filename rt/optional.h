@@ -57,6 +57,13 @@
 // PART   rt/sched/pinned.cpp                  -                      janus::Scheduler::add_pin
 //   janus::Dispatcher::begin_pinned_turn      no runnable is pinned (WorkerPinned)
 //   janus::DeterministicScheduler::queue_if_pinned    the same
+// PART   rt/sched/priorities.cpp              -                      janus::priority_of
+//   janus::GroupTable::make_priorities        no runnable has a priority (priority.h)
+//   janus::GroupTable::with_priority          the same
+//   janus::GroupTable::forget_priorities      the same
+//   janus::GroupTable::destroy_priorities     the same
+//   janus::Groups::steal_high                 the same
+//   janus::Scheduler::push_with_priority      the same
 // PART   rt/task/wait/pinned.cpp              -                      janus::set_home
 //   janus::push_if_pinned                     no task is pinned (TaskMarks::kHasContext)
 //   janus::yield_if_pinned                    the same

@@ -71,16 +71,25 @@ std::uint64_t count_spawned_anywhere(Runtime& runtime, Worker* worker) noexcept 
 // Beside TaskFlags: the task has to know by itself what it is confined to. In a cage it asks its nursery, if it has no token
 // of its own: there no fast path opens a nursery.
 constexpr unsigned kNeedsContext = 256;
+constexpr unsigned kHasPriority = 512;
 
 struct Paid {
   Account* account;  // the child's; nullptr: refused
   int answer;        // its further flags; or the error
 };
 
+// Gives the spawn that was paid room in the queues of its priority.
+Paid prioritize(Nursery& nursery, const SpawnOptions& options, const Paid& paid) noexcept {
+  const Runtime& runtime = *nursery.runtime;
+  const std::uint32_t cage = paid.account != runtime.root_account ? paid.account->index() : 0;
+  if (nursery.runtime->scheduler.dispatcher().group_table().make_priorities(cage))
+    return {paid.account, paid.answer | static_cast<int>(kHasPriority)};
+  refund_spawn(nursery, paid.account, options.stack_class);
+  return {nullptr, kErrorNoMemory};
+}
+
 // What a spawn in a confined nursery, in a cage, or with extras needs first.
-[[gnu::noinline, gnu::cold]] Paid ask_and_pay(Nursery& nursery, const SpawnOptions& options) noexcept {
-  static constexpr SpawnExtras kNone{};
-  const SpawnExtras& extras = options.extras != nullptr ? *options.extras : kNone;
+Paid ask_and_pay(Nursery& nursery, const SpawnOptions& options, const SpawnExtras& extras) noexcept {
   const NurseryTraits traits = nursery.traits;
   unsigned flags = extras.cap != nullptr ? kNeedsContext : 0;
   if (traits.is_confined) {
@@ -95,6 +104,13 @@ struct Paid {
   flags |= TaskFlags::kDraws | (extras.budget != nullptr ? TaskFlags::kOwnAccount : 0u);
   const OrError<Account*> payer = pay_for_spawn(nursery, options.stack_class, extras.budget);
   return {payer.value, payer ? static_cast<int>(flags) : payer.error};
+}
+[[gnu::noinline, gnu::cold]] Paid ask_and_pay(Nursery& nursery, const SpawnOptions& options) noexcept {
+  static constexpr SpawnExtras kNone{};
+  const SpawnExtras& extras = options.extras != nullptr ? *options.extras : kNone;
+  const Paid paid = ask_and_pay(nursery, options, extras);
+  if (paid.account == nullptr || extras.priority == Priority::kNormal) return paid;
+  return prioritize(nursery, options, paid);
 }
 
 // The error for a spawn into a nursery that takes no more spawns.
@@ -112,7 +128,7 @@ void launch(Worker* worker, Task& task) noexcept {
   }
   Scheduler& scheduler = task.nursery->runtime->scheduler;
   if (worker == nullptr) return scheduler.inject(&task);
-  scheduler.push_fresh(*worker, &task);
+  task.has_priority() ? scheduler.push_with_priority(*worker, &task) : scheduler.push_fresh(*worker, &task);
   scheduler.sched_point();
 }
 
@@ -161,9 +177,10 @@ OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, con
   std::atomic_ref(task->id).store(kIsFast ? count_spawned(*worker, spawned) : count_spawned_anywhere(runtime, worker),
                                   std::memory_order_relaxed);
   if constexpr (kIsFast) return task;
-  if ((flags & (TaskFlags::kDraws | kNeedsContext)) != 0) [[unlikely]] {
+  if ((flags & (TaskFlags::kDraws | kNeedsContext | kHasPriority)) != 0) [[unlikely]] {
     // A cage is one group, and the tasks of the root another.
     if ((flags & TaskFlags::kDraws) != 0) task->group = account->index();
+    if ((flags & kHasPriority) != 0) task->group = group_with(task->group, options.extras->priority);
     if ((flags & kNeedsContext) != 0) give_context(*task, options.extras != nullptr ? options.extras->cap : nullptr);
   }
   JANUS_ASSERT(task->is_caged() == (account != runtime.root_account));
