@@ -2,7 +2,7 @@
 // rt/sched/groups.h — how a worker shares its time among groups. The layer above gives each runnable the number of a
 // group: 0 for the default group, and a number of its own for each group of runnables that together may take no more of
 // a worker than a single one does. A group may have groups below it, which then share its part of the worker.
-// docs/decisions/0141, 0323, 0331, 0352
+// docs/decisions/0141, 0323, 0331
 //
 //     beside group 0, on one worker:     0  A  B             a third each, while all have something to do
 //     A has runnables of its own and the groups C, D:       A's third: A  C  D, a ninth each
@@ -63,7 +63,7 @@ class GroupTable {
   // Precondition: the group has been added.
   [[nodiscard]] Group& of(unsigned worker, std::uint32_t group) noexcept;
 
-  // --- Groups with another priority than the normal one. rt/sched/priorities.cpp ---
+  // --- Groups with another priority than the normal one. rt/sched/priorities.cpp, docs/decisions/0352 ---
 
   // Any thread, before the first runnable of such a group. Makes room on each worker for those of `cage`, which is 0 or
   // has been added. False: no memory.
