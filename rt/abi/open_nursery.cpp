@@ -12,6 +12,7 @@
 #include "rt/task/nurseries/gate.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/nurseries/open.h"
+#include "rt/task/nurseries/priority.h"
 #include "rt/task/nurseries/spawn.h"
 #include "rt/task/report/runtime_text.h"
 #include "rt/task/wait/nursery_deadline.h"

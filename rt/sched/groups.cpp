@@ -90,6 +90,10 @@ GroupNode& Groups::circle_of(const GroupNode& member) noexcept {
   return parent != nullptr ? *parent : top_;
 }
 
+[[gnu::noinline]] GroupNode& Groups::own_runnables_of(std::uint32_t group) noexcept {
+  return has_priority(group) ? *table_->with_priority(worker_, group) : table_->of(worker_, group).own_runnables;
+}
+
 // A node that was empty enters the circle above it; if that was empty, it enters the next one, and so on up.
 void Groups::push(Runnable* runnable) noexcept {
   JANUS_ASSERT(runnable->group != 0);

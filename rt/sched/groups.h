@@ -67,7 +67,7 @@ class GroupTable {
 
   // Any thread, before the first runnable of such a group. Makes room on each worker for those of `cage`, which is 0 or
   // has been added. False: no memory.
-  [[nodiscard, JANUS_OPTIONAL]] bool make_priorities(std::uint32_t cage) noexcept;
+  [[nodiscard]] bool make_priorities(std::uint32_t cage) noexcept;
   // Whether that was ever done for any cage.
   [[nodiscard]] bool has_priorities() const noexcept { return has_priorities_.load(std::memory_order_relaxed); }
   // The queue of such a group; nullptr: no room was made yet.
@@ -167,9 +167,7 @@ class Groups {
   enum class Equals : std::uint8_t { kAreBehind, kAreBefore };
 
   GroupNode& circle_of(const GroupNode& member) noexcept;
-  GroupNode& own_runnables_of(std::uint32_t group) noexcept {
-    return has_priority(group) ? *table_->with_priority(worker_, group) : table_->of(worker_, group).own_runnables;
-  }
+  GroupNode& own_runnables_of(std::uint32_t group) noexcept;
   bool is_least(std::uint32_t group, bool group_0_waits, Equals equals) noexcept;
   enum class Clock : std::uint8_t { kGoesOn, kStays };
   void spend_on_path(GroupNode& lowest, std::uint32_t group, std::uint64_t amount) noexcept;

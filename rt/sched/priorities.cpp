@@ -9,10 +9,6 @@
 
 namespace janus {
 
-Priority priority_of(std::uint32_t number) noexcept {
-  return static_cast<Priority>(number);
-}
-
 std::size_t GroupTable::priorities_bytes(unsigned number) const noexcept {
   return ((2 * workers_ * sizeof(GroupNode) << (kFirstBits + number)) + 4095) & ~std::size_t{4095};
 }

@@ -31,9 +31,6 @@ constexpr bool has_priority(std::uint32_t group) noexcept {
 constexpr bool is_high(std::uint32_t group) noexcept {
   return group >> kPriorityShift == static_cast<std::uint32_t>(Priority::kHigh);
 }
-// The one with the number in the ABI, which is one of them. Links all that priorities need (rt/sched/priorities.cpp).
-[[nodiscard]] Priority priority_of(std::uint32_t number) noexcept;
-
 // What a unit of time costs the group, as a power of two: the inverse of its weight.
 inline constexpr unsigned kNormalCost = 3;
 constexpr unsigned cost_of(std::uint32_t group) noexcept {

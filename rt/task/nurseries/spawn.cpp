@@ -7,6 +7,7 @@
 #include "rt/task/account/name.h"
 #include "rt/task/nurseries/cap.h"
 #include "rt/task/nurseries/gate.h"
+#include "rt/task/nurseries/priority.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/authority.h"
 #include "rt/task/wait/cancelled.h"
@@ -78,16 +79,6 @@ struct Paid {
   int answer;        // its further flags; or the error
 };
 
-// Gives the spawn that was paid room in the queues of its priority.
-Paid prioritize(Nursery& nursery, const SpawnOptions& options, const Paid& paid) noexcept {
-  const Runtime& runtime = *nursery.runtime;
-  const std::uint32_t cage = paid.account != runtime.root_account ? paid.account->index() : 0;
-  if (nursery.runtime->scheduler.dispatcher().group_table().make_priorities(cage))
-    return {paid.account, paid.answer | static_cast<int>(kHasPriority)};
-  refund_spawn(nursery, paid.account, options.stack_class);
-  return {nullptr, kErrorNoMemory};
-}
-
 // What a spawn in a confined nursery, in a cage, or with extras needs first.
 Paid ask_and_pay(Nursery& nursery, const SpawnOptions& options, const SpawnExtras& extras) noexcept {
   const NurseryTraits traits = nursery.traits;
@@ -110,7 +101,8 @@ Paid ask_and_pay(Nursery& nursery, const SpawnOptions& options, const SpawnExtra
   const SpawnExtras& extras = options.extras != nullptr ? *options.extras : kNone;
   const Paid paid = ask_and_pay(nursery, options, extras);
   if (paid.account == nullptr || extras.priority == Priority::kNormal) return paid;
-  return prioritize(nursery, options, paid);
+  if (!make_room_for_priority(nursery, paid.account, options.stack_class)) return {nullptr, kErrorNoMemory};
+  return {paid.account, paid.answer | static_cast<int>(kHasPriority)};
 }
 
 // The error for a spawn into a nursery that takes no more spawns.

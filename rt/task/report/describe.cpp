@@ -49,7 +49,6 @@ void describe(TaskReport& report, const RunDetails& member) noexcept {
   if (append_awaited == nullptr || !append_awaited(report, member))
     report.append(" %s", why != nullptr ? why : "is ready, or runs");
   if (state == waits_for(WaitReason::kChannel)) append_channel(report, task.waits_at);
-  if (task.has_priority()) report.append(is_high(task.group) ? ", high priority" : ", low priority");
   report.append("; nursery ");
   append_path(report, task);
   report.end_line();
