@@ -193,7 +193,7 @@ struct alignas(64) Task : Runnable {
   }
 
   // Whether it is in a cage, and so draws on another account than the root's.
-  bool is_caged() const noexcept { return !arch::has_none(group, kCageMask); }
+  bool is_caged() const noexcept { return !arch::has_none<kCageMask>(group); }
   // Another one than the normal.
   bool has_priority() const noexcept { return janus::has_priority(group); }
   // Whether it is in a cage or has a priority: then each of its slices begins a turn of its group.

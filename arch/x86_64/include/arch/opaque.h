@@ -69,10 +69,11 @@ template <typename Word>
   return equal;
 }
 
-// Whether `word` has none of the bits of a constant. Takes no register.
-[[nodiscard, gnu::always_inline]] inline bool has_none(const std::uint32_t& word, std::uint32_t bits) noexcept {
+// Whether `word` has none of the bits. Takes no register.
+template <std::uint32_t kBits>
+[[nodiscard, gnu::always_inline]] inline bool has_none(const std::uint32_t& word) noexcept {
   bool none;
-  asm("testl %2, %1" : "=@cce"(none) : "m"(word), "i"(bits));
+  asm("testl %2, %1" : "=@cce"(none) : "m"(word), "i"(kBits));
   return none;
 }
 
