@@ -89,6 +89,7 @@
 //   janus::shared_grace_of                    the same
 // PART   rt/task/nurseries/priority.cpp       -                      janus::priority_of
 //   janus::make_room_for_priority             no spawn asks for a priority
+//   janus::begin_turn_again                   no task has one
 // PART   rt/task/nurseries/gate.cpp           -                      janus::gate_of
 //   janus::launch_at_gate                     no nursery is gated (NurseryTraits)
 //   janus::let_next_pass                      the same

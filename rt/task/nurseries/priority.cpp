@@ -11,12 +11,17 @@ Priority priority_of(std::uint32_t number) noexcept {
   return static_cast<Priority>(number);
 }
 
-bool make_room_for_priority(Nursery& nursery, Account* account, std::uint8_t stack_class) noexcept {
+PaidSpawn make_room_for_priority(Nursery& nursery, std::uint8_t stack_class, PaidSpawn paid) noexcept {
   Runtime& runtime = *nursery.runtime;
-  const std::uint32_t cage = account != runtime.root_account ? account->index() : 0;
-  if (runtime.scheduler.dispatcher().group_table().make_priorities(cage)) return true;
-  refund_spawn(nursery, account, stack_class);
-  return false;
+  const std::uint32_t cage = paid.account != runtime.root_account ? paid.account->index() : 0;
+  if (runtime.scheduler.dispatcher().group_table().make_priorities(cage))
+    return {paid.account, paid.answer | kHasPriority};
+  refund_spawn(nursery, paid.account, stack_class);
+  return {nullptr, kErrorNoMemory};
+}
+
+void begin_turn_again(const Task& self) noexcept {
+  Scheduler::begin_slice_of_group(current_worker(), self.group);
 }
 
 }  // namespace janus

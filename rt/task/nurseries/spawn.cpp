@@ -72,15 +72,9 @@ std::uint64_t count_spawned_anywhere(Runtime& runtime, Worker* worker) noexcept 
 // Beside TaskFlags: the task has to know by itself what it is confined to. In a cage it asks its nursery, if it has no token
 // of its own: there no fast path opens a nursery.
 constexpr unsigned kNeedsContext = 256;
-constexpr unsigned kHasPriority = 512;
-
-struct Paid {
-  Account* account;  // the child's; nullptr: refused
-  int answer;        // its further flags; or the error
-};
 
 // What a spawn in a confined nursery, in a cage, or with extras needs first.
-Paid ask_and_pay(Nursery& nursery, const SpawnOptions& options, const SpawnExtras& extras) noexcept {
+PaidSpawn ask_and_pay(Nursery& nursery, const SpawnOptions& options, const SpawnExtras& extras) noexcept {
   const NurseryTraits traits = nursery.traits;
   unsigned flags = extras.cap != nullptr ? kNeedsContext : 0;
   if (traits.is_confined) {
@@ -96,13 +90,12 @@ Paid ask_and_pay(Nursery& nursery, const SpawnOptions& options, const SpawnExtra
   const OrError<Account*> payer = pay_for_spawn(nursery, options.stack_class, extras.budget);
   return {payer.value, payer ? static_cast<int>(flags) : payer.error};
 }
-[[gnu::noinline, gnu::cold]] Paid ask_and_pay(Nursery& nursery, const SpawnOptions& options) noexcept {
+[[gnu::noinline, gnu::cold]] PaidSpawn ask_and_pay(Nursery& nursery, const SpawnOptions& options) noexcept {
   static constexpr SpawnExtras kNone{};
   const SpawnExtras& extras = options.extras != nullptr ? *options.extras : kNone;
-  const Paid paid = ask_and_pay(nursery, options, extras);
+  const PaidSpawn paid = ask_and_pay(nursery, options, extras);
   if (paid.account == nullptr || extras.priority == Priority::kNormal) return paid;
-  if (!make_room_for_priority(nursery, paid.account, options.stack_class)) return {nullptr, kErrorNoMemory};
-  return {paid.account, paid.answer | static_cast<int>(kHasPriority)};
+  return make_room_for_priority(nursery, options.stack_class, paid);
 }
 
 // The error for a spawn into a nursery that takes no more spawns.
@@ -140,7 +133,7 @@ OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, con
   Account* account = nursery.account;
   unsigned flags = options.flags;
   if (!kIsFast && (nursery.traits.asks_spawns() || options.extras != nullptr)) [[unlikely]] {
-    const Paid paid = ask_and_pay(nursery, options);
+    const PaidSpawn paid = ask_and_pay(nursery, options);
     if (paid.account == nullptr) {
       count_child_out(worker, nursery);
       return Failed{paid.answer};
@@ -169,10 +162,10 @@ OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, con
   std::atomic_ref(task->id).store(kIsFast ? count_spawned(*worker, spawned) : count_spawned_anywhere(runtime, worker),
                                   std::memory_order_relaxed);
   if constexpr (kIsFast) return task;
-  if ((flags & (TaskFlags::kDraws | kNeedsContext | kHasPriority)) != 0) [[unlikely]] {
+  if ((flags & (TaskFlags::kDraws | kNeedsContext | unsigned{kHasPriority})) != 0) [[unlikely]] {
     // A cage is one group, and the tasks of the root another.
     if ((flags & TaskFlags::kDraws) != 0) task->group = account->index();
-    if ((flags & kHasPriority) != 0) task->group = group_with(task->group, options.extras->priority);
+    if ((flags & unsigned{kHasPriority}) != 0) task->group = group_with(task->group, options.extras->priority);
     if ((flags & kNeedsContext) != 0) give_context(*task, options.extras != nullptr ? options.extras->cap : nullptr);
   }
   JANUS_ASSERT(task->is_caged() == (account != runtime.root_account));

@@ -5,6 +5,7 @@
 #include "rt/base/order_hooks.h"
 #include "rt/task/nurseries/deadlock.h"
 #include "rt/task/nurseries/open.h"
+#include "rt/task/nurseries/priority.h"
 #include "rt/task/nurseries/result.h"
 #include "rt/task/record/price.h"
 #include "rt/task/record/runtime.h"
@@ -57,7 +58,7 @@ struct AwaitedChildren : AwaitedUnlocked {
     if (details.deadline != nullptr || (details.context & kStay) != 0) return;
   }
   run_children<Path::kGeneral>(self, nursery);
-  if (self.has_priority()) Scheduler::begin_slice_of_group(current_worker(), self.group);
+  if (self.has_priority()) begin_turn_again(self);
 }
 
 [[gnu::noinline, gnu::cold]] bool wait_for_children(Task& self, Nursery& nursery) noexcept {
