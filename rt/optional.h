@@ -11,7 +11,7 @@
 // same member.
 //
 // PART   rt/task/report/awaited.cpp           janus_task_awaited     linker/reports.ld
-//   janus::append_awaited                     reports do not say for which task or nursery a task waits
+//   janus::append_awaited                     reports do not say for which task or nursery a task waits, nor its priority
 // PART   rt/task/report/group_similar.cpp     janus_task_grouping     linker/reports.ld
 //   janus::group_similar                      reports list all tasks, also those that are alike
 // PART   rt/abi/reports/program_reporting.cpp janus_reporting        linker/settings.ld
@@ -57,6 +57,12 @@
 // PART   rt/sched/pinned.cpp                  -                      janus::Scheduler::add_pin
 //   janus::Dispatcher::begin_pinned_turn      no runnable is pinned (WorkerPinned)
 //   janus::DeterministicScheduler::queue_if_pinned    the same
+// PART   rt/sched/priorities.cpp              -                      janus::GroupTable::make_priorities
+//   janus::GroupTable::with_priority          no runnable has a priority (rt/sched/priority.h)
+//   janus::GroupTable::forget_priorities      the same
+//   janus::GroupTable::destroy_priorities     the same
+//   janus::Groups::steal_high                 the same
+//   janus::Scheduler::push_with_priority      the same
 // PART   rt/task/wait/pinned.cpp              -                      janus::set_home
 //   janus::push_if_pinned                     no task is pinned (TaskMarks::kHasContext)
 //   janus::yield_if_pinned                    the same
@@ -81,6 +87,9 @@
 //   janus::is_put_aside_in                    the same
 //   janus::look_for_shield                    the same
 //   janus::shared_grace_of                    the same
+// PART   rt/task/nurseries/priority.cpp       -                      janus::priority_of
+//   janus::make_room_for_priority             no spawn asks for a priority
+//   janus::begin_turn_again                   no task has one
 // PART   rt/task/nurseries/gate.cpp           -                      janus::gate_of
 //   janus::launch_at_gate                     no nursery is gated (NurseryTraits)
 //   janus::let_next_pass                      the same

@@ -41,7 +41,6 @@ constexpr char kWhys[] =
     "JANUS_NURSERY_RECLAIM without a budget\0"
     "element_size is more than 1 MiB, or the buffer more than there can be\0"
     "align is no power of two up to 1 MiB\0"
-    "a priority other than JANUS_PRIORITY_NORMAL\0"
     "reserved is not 0\0"
     "the mailbox is NULL\0"
     "the supervisor is NULL\0"

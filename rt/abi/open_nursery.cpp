@@ -13,6 +13,7 @@
 #include "rt/task/nurseries/gate.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/nurseries/open.h"
+#include "rt/task/nurseries/priority.h"
 #include "rt/task/nurseries/spawn.h"
 #include "rt/task/report/runtime_text.h"
 #include "rt/task/wait/nursery_deadline.h"
@@ -73,7 +74,7 @@ int check_options(const janus_spawn_options& options) noexcept {
   if (options.stack_size > kMaxStackBytes) return invalid(Why::kStackSize);
   if ((options.flags & ~std::uint64_t{JANUS_SPAWN_DETACHED | JANUS_SPAWN_RUN_CANCELLED}) != 0)
     return invalid(Why::kFlags);
-  return options.priority != JANUS_PRIORITY_NORMAL ? with_why(JANUS_E_UNSUPPORTED, Why::kLaterPriority) : 0;
+  return 0;
 }
 
 // Reads the options, and checks what was read. 0, or the error.
@@ -101,14 +102,19 @@ OrError<Nursery*> open_with(Runtime& runtime, const Caller& me, NurseryOptions& 
 }
 
 OrError<Task*> spawn_with(const Caller& me, Nursery& nursery, TaskFn fn, void* arg, SpawnOptions& asked,
-                          const Amounts* budget, janus_cap cap) noexcept {
+                          SpawnExtras& extras, janus_cap cap) noexcept {
   Presented presented(*nursery.runtime);
   if (const int error = presented.find(me, cap)) return Failed{error};
   Confinement its;
-  SpawnExtras extras{budget, presented.get(), nullptr};
+  extras.cap = presented.get();
   if (me.task != nullptr && !may_spawn_into(*me.task, nursery, its, extras.within))
     return Failed{with_why(JANUS_E_NO_CAP, Why::kRight)};
-  if (budget != nullptr || extras.cap != nullptr || extras.within != nullptr) asked.extras = &extras;
+  // Among the tasks of its own cage, which it takes nothing from others by. LOW is free.
+  if (extras.priority == Priority::kHigh && me.task != nullptr && !is_permitted(*me.task, Right::kPriority))
+    return Failed{with_why(JANUS_E_NO_CAP, Why::kRight)};
+  const bool has_priority = extras.priority != Priority::kNormal;
+  if (extras.budget != nullptr || extras.cap != nullptr || extras.within != nullptr || has_priority)
+    asked.extras = &extras;
   const OrError<Task*> task = spawn<Path::kGeneral>(worker_in(*nursery.runtime, me), nursery, fn, arg, asked);
   if (task) (void)presented.pass_on();
   return task;
@@ -176,7 +182,7 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
   if (error == 0) {
     SpawnOptions asked{nursery->runtime->options.stack_class, TaskFlags::kExposed | TaskFlags::kKept, nullptr, nullptr};
     Amounts amounts;
-    const Amounts* budget = nullptr;
+    SpawnExtras extras;
     char name[kNameBytes];
     if (options != nullptr) {
       if (given.stack_size != 0) asked.stack_class = static_cast<std::uint8_t>(stack_class_for(given.stack_size));
@@ -185,12 +191,13 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
       amounts = amounts_of(given.budget);
       if (is_given(given.budget)) {
         let_wait_for_budgets(*nursery->runtime);
-        budget = &amounts;
+        extras.budget = &amounts;
       }
+      extras.priority = priority_of(given.priority);
       asked.name = read_name(given.name, name);
     }
     if (me.task != nullptr && asked.stack_class > kLargestCachedClass) take_fuel_unchecked(*me.worker, price::kMapping);
-    task = spawn_with(me, *nursery, fn, arg, asked, budget, options != nullptr ? given.cap : janus_cap{0});
+    task = spawn_with(me, *nursery, fn, arg, asked, extras, options != nullptr ? given.cap : janus_cap{0});
   }
   if (!task) {
     if (me.worker != nullptr) me.worker->counters.spawns_failed.add();

@@ -45,7 +45,6 @@ enum class Why : std::uint8_t {
   kReclaim,
   kElement,
   kAlign,
-  kLaterPriority,
   kReserved,
   kNoMailbox,
   kNoSupervisor,

@@ -80,6 +80,11 @@ class Dispatcher {
   void queue(Worker& worker, Runnable* runnable) noexcept {
     if (!queue_yielded(worker, runnable)) injector_.push(runnable);
   }
+  // After what runs on `worker` has queued a runnable of `group`: if that has a high priority, the next dispatch chooses a
+  // group anew.
+  static void end_turn_for_high(Worker& worker, std::uint32_t group) noexcept {
+    if (is_high(group) && worker.turn_of != group) TurnMeter::end_early(worker);
+  }
   // Prefetches what the yield queue will return soon.
   static void fetch_yielded_ahead(const Worker& worker) noexcept;
 

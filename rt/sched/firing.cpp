@@ -9,7 +9,7 @@ namespace janus {
 namespace {
 
 bool has_to_wait(const Worker& worker, const Runnable& runnable) noexcept {
-  return runnable.group != 0 && runnable.group != worker.turn_of;
+  return has_priority(runnable.group) || (runnable.group != 0 && runnable.group != worker.turn_of);
 }
 
 // Charges the groups of the timers that fire. One clock reading serves all timers of one group that follow each other: it
@@ -61,15 +61,21 @@ unsigned IdleWorkers::fire_taken(Worker& worker, void** timers, unsigned count) 
 
 // Queues the runnables so that they run in the order of their timers: where nothing else is ready behind those that have
 // yielded, else before all others, on the deque, which is last in, first out. Those of a group that has not the turn wait
-// for it in their group's queue.
-void IdleWorkers::queue_fired(Worker& worker, void* const* ready, unsigned count) noexcept {
-  const auto at = [ready](unsigned i) noexcept { return static_cast<Runnable*>(ready[i]); };
+// for it in their group's queue. What is queued may run at once elsewhere, and is not looked at again.
+void IdleWorkers::queue_fired(Worker& worker, void** ready, unsigned count) noexcept {
   const bool are_first = !dispatcher_->has_ready(worker);
-  for (unsigned i = 0; i < count; ++i)
-    if (are_first || has_to_wait(worker, *at(i))) dispatcher_->queue(worker, at(i));
   for (unsigned i = count; !are_first && i-- != 0;) {
-    if (has_to_wait(worker, *at(i)) || worker.ready.push(Entry::woken(at(i)))) continue;
-    dispatcher_->injector().push(at(i));
+    auto* const runnable = static_cast<Runnable*>(ready[i]);
+    if (has_to_wait(worker, *runnable)) continue;
+    ready[i] = nullptr;
+    if (!worker.ready.push(Entry::woken(runnable))) dispatcher_->injector().push(runnable);
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    auto* const runnable = static_cast<Runnable*>(ready[i]);
+    if (runnable == nullptr) continue;
+    const std::uint32_t group = runnable->group;
+    dispatcher_->queue(worker, runnable);
+    Dispatcher::end_turn_for_high(worker, group);
   }
 }
 

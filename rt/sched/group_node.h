@@ -17,7 +17,7 @@ struct GroupNode {
   // Atomic because GroupTable::add() writes them for a reused number while the owner may still charge the number's last
   // user.
   std::atomic<GroupNode*> parent;    // nullptr: the node belongs to the highest circle
-  std::atomic<std::uint64_t> spent;  // never decreases while the number is in use
+  std::atomic<std::uint64_t> spent;  // as charged (cost_of()); never decreases while the number is in use
 
   // Its links and rank in its parent's heap, while it is a member there.
   GroupNode *above, *left, *right;

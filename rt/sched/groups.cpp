@@ -12,13 +12,6 @@ namespace janus {
 
 // --- All of them ---
 
-// Where a group is in the table. A segment holds all its groups for worker 0, then all for worker 1, and so on, and then
-// the limit of each.
-struct GroupTable::Place {
-  unsigned segment;
-  std::uint32_t capacity, offset;
-};
-
 GroupTable::Place GroupTable::place_of(std::uint32_t group) noexcept {
   const std::uint64_t shifted = std::uint64_t{group} + (1u << kFirstBits);
   const unsigned top = static_cast<unsigned>(std::bit_width(shifted)) - 1;
@@ -44,7 +37,8 @@ std::atomic<std::uint64_t>& GroupTable::hold_of(std::uint32_t group) const noexc
 }
 
 std::uint64_t GroupTable::hold_limit(std::uint32_t group) const noexcept {
-  return group != 0 ? hold_of(group).load(std::memory_order_relaxed) : platform::kForever;
+  const std::uint32_t cage = cage_of(group);
+  return cage != 0 ? hold_of(cage).load(std::memory_order_relaxed) : platform::kForever;
 }
 
 void GroupTable::limit_hold(std::uint32_t group, std::uint64_t hold_ns) noexcept {
@@ -54,6 +48,7 @@ void GroupTable::limit_hold(std::uint32_t group, std::uint64_t hold_ns) noexcept
 
 bool GroupTable::add(std::uint32_t group, std::uint32_t parent) noexcept {
   JANUS_ASSERT(group != 0);
+  if (has_priority(group)) return false;  // so many cages do not fit into the number
   std::atomic<Group*>& slot = segments_[place_of(group).segment];
   if (slot.load(std::memory_order_acquire) == nullptr) {
     LockGuard guard(growing_);
@@ -77,6 +72,7 @@ bool GroupTable::add(std::uint32_t group, std::uint32_t parent) noexcept {
     for (GroupNode* node : {&mine.circle, &mine.own_runnables}) node->spent.store(0, std::memory_order_relaxed);
     std::atomic_ref(mine.own_runnables.long_turn).store(0, std::memory_order_relaxed);
   }
+  if (has_priorities()) forget_priorities(group);
   return true;
 }
 
@@ -85,6 +81,7 @@ void GroupTable::destroy() noexcept {
     Group* const segment = segments_[number].exchange(nullptr, std::memory_order_relaxed);
     if (segment != nullptr) platform::unmap(reinterpret_cast<std::byte*>(segment), segment_bytes(number));
   }
+  if (has_priorities()) destroy_priorities();
 }
 
 // --- Of one worker ---
@@ -92,6 +89,10 @@ void GroupTable::destroy() noexcept {
 GroupNode& Groups::circle_of(const GroupNode& member) noexcept {
   GroupNode* const parent = member.parent.load(std::memory_order_relaxed);
   return parent != nullptr ? *parent : top_;
+}
+
+[[gnu::noinline]] GroupNode& Groups::own_runnables_of(std::uint32_t group) noexcept {
+  return has_priority(group) ? *table_->with_priority(worker_, group) : table_->of(worker_, group).own_runnables;
 }
 
 // A node that was empty enters the circle above it; if that was empty, it enters the next one, and so on up.
@@ -115,13 +116,16 @@ void Groups::push(Runnable* runnable) noexcept {
   size_.store(size_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// Adds `amount` to each node from `lowest` up. Nodes that are members change their places in their circles.
-void Groups::spend_on_path(GroupNode& lowest, std::uint64_t amount) noexcept {
+// Charges each node for `amount`, from `lowest`, which is that of `group`, up. Nodes that are members change their places in
+// their circles.
+void Groups::spend_on_path(GroupNode& lowest, std::uint32_t group, std::uint64_t amount) noexcept {
+  unsigned cost = cost_of(group);
   for (GroupNode* node = &lowest;;) {
     GroupNode& circle = circle_of(*node);
     const bool is_member = !node->is_empty();
     if (is_member) circle.remove_member(*node);
-    node->spend(amount);
+    node->spend(amount << cost);
+    cost = kNormalCost;
     if (is_member) circle.add_member(*node, ++arrivals_);
     if (&circle == &top_) return;
     node = &circle;
@@ -133,7 +137,7 @@ Runnable* Groups::take_from(GroupNode& member) noexcept {
   GroupNode* lowest = &member;
   while (lowest->first_member != nullptr) lowest = lowest->first_member;
   Runnable* const runnable = pop_runnable_of(*lowest);
-  spend_on_path(*lowest, 1);
+  spend_on_path(*lowest, runnable->group, 1);
   return runnable;
 }
 
@@ -159,7 +163,7 @@ Runnable* Groups::take_own(std::uint32_t group) noexcept {
 
 void Groups::begin_turn_of_group_0() noexcept {
   top_.clock = spent_by_group_0();
-  group_0_spent_ = top_.clock + 1;
+  group_0_spent_ = top_.clock + (1 << kNormalCost);
 }
 
 Runnable* Groups::take_turn(YieldQueue& yielded) noexcept {
@@ -221,7 +225,7 @@ void Groups::begin_turn(std::uint32_t group) noexcept {
   if (group == 0) return begin_turn_of_group_0();
   GroupNode& lowest = own_runnables_of(group);
   catch_up(lowest, Clock::kGoesOn);
-  spend_on_path(lowest, 1);
+  spend_on_path(lowest, group, 1);
 }
 
 void Groups::spend_outside_turn(std::uint32_t group, std::uint64_t amount) noexcept {
@@ -229,15 +233,15 @@ void Groups::spend_outside_turn(std::uint32_t group, std::uint64_t amount) noexc
   LockGuard guard(lock_);
   GroupNode& lowest = own_runnables_of(group);
   catch_up(lowest, Clock::kStays);
-  spend_on_path(lowest, amount);
+  spend_on_path(lowest, group, amount);
 }
 
 void Groups::spend(std::uint32_t group, std::uint64_t amount) noexcept {
   LockGuard guard(lock_);
   if (group == 0)
-    group_0_spent_ += amount;
+    group_0_spent_ += amount << kNormalCost;
   else
-    spend_on_path(own_runnables_of(group), amount);
+    spend_on_path(own_runnables_of(group), group, amount);
 }
 
 // Takes nothing of group 0: thieves take that from the YieldQueue.

@@ -9,12 +9,13 @@
 //
 // The next turn goes to the member of the circle that has spent least (group_node.h). The cost of a turn is reported
 // when it is over (spend()), so a group whose turns take ten times longer gets a tenth as many. The caller chooses the
-// unit; a turn itself counts as 1.
+// unit; a turn itself counts as 1. A member is charged the more the less it weighs: its runnables with another priority
+// than the normal one are a group of their own below it, and all other members weigh the same (priority.h).
 //
 // Runnables of group 0 wait in the worker's YieldQueue, so groups cost nothing while group 0 is the only one.
 //
-// INVARIANT turns: any two members of a circle that stay ready spend the same meanwhile, give or take the cost of one
-// turn. A member that becomes ready has no claim to compensation for the time before.
+// INVARIANT turns: any two members of a circle that stay ready are charged the same meanwhile, give or take what one turn
+// costs. A member that becomes ready has no claim to compensation for the time before.
 // tests/sched/groups_test.cpp
 #pragma once
 
@@ -26,6 +27,7 @@
 #include "rt/optional.h"
 #include "rt/platform.h"
 #include "rt/sched/group_node.h"
+#include "rt/sched/priority.h"
 #include "rt/sched/runnable.h"
 #include "rt/sched/yield_queue.h"
 
@@ -47,8 +49,8 @@ class GroupTable {
   void init(unsigned workers) noexcept { workers_ = workers; }
   void destroy() noexcept;
 
-  // Any thread. Makes room on each worker for `group`, which no runnable uses at present, below `parent` or, if that is
-  // 0, beside group 0. False: no memory.
+  // Any thread. Makes room on each worker for `group`, a cage's, which no runnable uses at present, below `parent` or, if
+  // that is 0, beside group 0. False: no memory.
   [[nodiscard]] bool add(std::uint32_t group, std::uint32_t parent) noexcept;
 
   // Any thread, of a group that was added, before its first runnable: how long these may hold a worker, in ns;
@@ -63,6 +65,16 @@ class GroupTable {
   // Precondition: the group has been added.
   [[nodiscard]] Group& of(unsigned worker, std::uint32_t group) noexcept;
 
+  // --- Groups with another priority than the normal one. rt/sched/priorities.cpp, docs/decisions/0352 ---
+
+  // Any thread, before the first runnable of such a group. Makes room on each worker for those of `cage`, which is 0 or
+  // has been added. False: no memory.
+  [[nodiscard]] bool make_priorities(std::uint32_t cage) noexcept;
+  // Whether that was ever done for any cage.
+  [[nodiscard]] bool has_priorities() const noexcept { return has_priorities_.load(std::memory_order_relaxed); }
+  // The queue of such a group; nullptr: no room was made yet.
+  [[nodiscard, JANUS_OPTIONAL]] GroupNode* with_priority(unsigned worker, std::uint32_t group) noexcept;
+
   // While all workers stand: each runnable that is queued at that worker.
   template <typename Use>
   void for_each_queued(unsigned worker, Use use) noexcept {
@@ -73,21 +85,39 @@ class GroupTable {
         for (Runnable* at = segment[worker * capacity + i].own_runnables.first_runnable; at != nullptr; at = at->next)
           use(at);
       }
+      const GroupNode* const special =
+          priorities_[number].load(std::memory_order_acquire);  // pairs with make_priorities()
+      for (std::size_t i = 0; special != nullptr && i < 2 * capacity; ++i) {
+        for (Runnable* at = special[2 * worker * capacity + i].first_runnable; at != nullptr; at = at->next) use(at);
+      }
     }
   }
 
  private:
   // Segment s holds 2^(kFirstBits + s) groups of each worker; segments are added, so groups never move.
   static constexpr unsigned kFirstBits = 6, kSegments = 32 - kFirstBits;
-  struct Place;
+  // Where a group is in the table. A segment holds all its groups for worker 0, then all for worker 1, and so on, and then
+  // the limit of each.
+  struct Place {
+    unsigned segment;
+    std::uint32_t capacity, offset;
+  };
   static Place place_of(std::uint32_t group) noexcept;
   [[nodiscard]] std::size_t segment_bytes(unsigned number) const noexcept;
   [[nodiscard]] std::atomic<std::uint64_t>& hold_of(std::uint32_t group) const noexcept;
+  [[nodiscard]] std::size_t priorities_bytes(unsigned number) const noexcept;
+  // What the last cage of this number has spent is not the next one's.
+  [[JANUS_OPTIONAL]] void forget_priorities(std::uint32_t cage) noexcept;
+  [[JANUS_OPTIONAL]] void destroy_priorities() noexcept;
 
   unsigned workers_ = 0;
   std::atomic<bool> are_any_limited_{false};
   RankedLock<LockRank::kGroupTable> growing_;
   std::atomic<Group*> segments_[kSegments] = {};
+  // As segments_: for each cage two nodes, those of its runnables of high priority and of low priority, which are members
+  // of its circle; of cage 0 they are in the highest. A segment is made when the first of its groups is needed.
+  std::atomic<GroupNode*> priorities_[kSegments] = {};
+  std::atomic<bool> has_priorities_{false};
 };
 
 // The groups of one worker. All functions are for the owner only, unless they say otherwise.
@@ -127,6 +157,9 @@ class Groups {
   // Any thread. Moves up to `most` runnables, and at most half of those queued, rounded up, to `out`, in the order of
   // their turns; returns how many. Takes none of group 0.
   std::size_t steal(Runnable** out, std::size_t most) noexcept;
+  // Any thread. Removes and returns the one that has waited longest, of high priority and in no cage. nullptr: there is none,
+  // or another thread holds the lock.
+  [[nodiscard, JANUS_OPTIONAL]] Runnable* steal_high() noexcept;
   // Removes from `other`, of another worker, and returns a runnable of the group that has the next turn there, if this
   // worker lacks it: nothing of the group, or of a group above it, is queued here and more than one runnable is there; or
   // the group is a new one here, and the other worker has at least two groups more. Does so neither for group 0 nor for
@@ -140,10 +173,10 @@ class Groups {
   enum class Equals : std::uint8_t { kAreBehind, kAreBefore };
 
   GroupNode& circle_of(const GroupNode& member) noexcept;
-  GroupNode& own_runnables_of(std::uint32_t group) noexcept { return table_->of(worker_, group).own_runnables; }
+  GroupNode& own_runnables_of(std::uint32_t group) noexcept;
   bool is_least(std::uint32_t group, bool group_0_waits, Equals equals) noexcept;
   enum class Clock : std::uint8_t { kGoesOn, kStays };
-  void spend_on_path(GroupNode& node, std::uint64_t amount) noexcept;
+  void spend_on_path(GroupNode& lowest, std::uint32_t group, std::uint64_t amount) noexcept;
   void catch_up(GroupNode& lowest, Clock clock) noexcept;
   bool lacks(const Groups& other, const GroupNode* theirs, const GroupNode* mine) noexcept;
   Runnable* take_from(GroupNode& member) noexcept;

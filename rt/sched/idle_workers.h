@@ -83,7 +83,7 @@ class IdleWorkers {
   [[JANUS_OPTIONAL]] void fire_due(Worker& worker, Timers::Whose whose) noexcept;
   void fire(Worker& worker, WorkerTimers& whose, std::uint64_t now_ns) noexcept;
   unsigned fire_taken(Worker& worker, void** timers, unsigned count) noexcept;
-  void queue_fired(Worker& worker, void* const* ready, unsigned count) noexcept;
+  void queue_fired(Worker& worker, void** ready, unsigned count) noexcept;
   [[JANUS_OPTIONAL]] void see_to_cover_all() noexcept;
   [[nodiscard, JANUS_OPTIONAL]] std::uint64_t sleep_until_timer() noexcept;
   Runnable* take_from_others(Worker& worker, Search& search) noexcept;

@@ -26,7 +26,8 @@ struct Runnable {
   std::uint8_t marks;  // TaskMarks
   bool is_published;   // it and all tasks below it on the stack are members and have published their nurseries
   bool yielded_free;   // its last operation was a yield
-  // The group whose turns it takes (rt/sched/groups.h). Does not change while it is queued.
+  // The group whose turns it takes (rt/sched/groups.h), which names a cage and a priority (rt/sched/priority.h). Does not
+  // change while it is queued.
   std::uint32_t group;
 
   // nullptr: it has not started, and any worker may call it from a base frame.

@@ -92,6 +92,9 @@ class Scheduler {
     if (idle_workers_.set().has_sleeper()) [[unlikely]]
       wake_one_for(Work::kFresh);
   }
+  // Queues a runnable with another priority than the normal one that may run: a spawned one, or one that the code on `worker`
+  // has woken (priority-in-its-group).
+  [[JANUS_OPTIONAL]] void push_with_priority(Worker& worker, Runnable* runnable) noexcept;
   // The calling task's end has woken a task that waits for it: what `worker` runs next is no gain of its last theft.
   void end_theft(Worker& worker) noexcept {
     if (worker.backoff.has_unjudged()) (void)thieves_.judge_last(worker);

@@ -145,7 +145,7 @@ template bool Scheduler::yield<Path::kFast>(Worker& worker, Runnable* yielding, 
   const auto* const self_task = static_cast<const Runnable*>(worker.task);
   Stack* const stack = take_stack(worker, to != nullptr ? to->stack_class : 0, to, self_task);
   if (stack == nullptr) {
-    if (to != nullptr) push_fresh(worker, to);
+    if (to != nullptr) has_priority(to->group) ? push_with_priority(worker, to) : push_fresh(worker, to);
     return false;
   }
   self.stack = worker.stack;

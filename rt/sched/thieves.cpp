@@ -90,7 +90,9 @@ bool may_be_left_to_waker(const Worker& victim, Entry oldest) noexcept {
   if (takes_ready || takes_others) {
     began_ns = deterministic_->thread_ns();
     Entry entry;
-    if (takes_ready && victim.ready.steal(entry) == Deque::Steal::kTaken) stolen = entry.runnable();
+    if (dispatcher_->group_table().has_priorities()) stolen = victim.groups.steal_high();
+    if (stolen == nullptr && takes_ready && victim.ready.steal(entry) == Deque::Steal::kTaken)
+      stolen = entry.runnable();
     if (stolen == nullptr) stolen = steal_yielded(worker, victim);
   }
   if (stolen == nullptr) {

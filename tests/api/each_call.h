@@ -245,6 +245,10 @@ static int64_t nursery_spawn(void) {
 static int64_t nursery_spawn_in(void) {
   return REFUSED(janus_nursery_spawn_in(mine, nothing, 0, 0).raw);
 }
+static int64_t nursery_spawn_in_high(void) {
+  const janus_spawn_options options = {.priority = JANUS_PRIORITY_HIGH};
+  return REFUSED(janus_nursery_spawn_in(mine, nothing, 0, &options).raw);
+}
 static int64_t nursery_spawn_in_others(void) {
   return REFUSED(janus_nursery_spawn_in(others, nothing, 0, 0).raw);
 }
@@ -866,6 +870,7 @@ static const call calls[] = {
     {"janus_nursery_withdraw", nursery_withdraw},
     {"janus_nursery_spawn", nursery_spawn},
     {"janus_nursery_spawn_in", nursery_spawn_in},
+    {"janus_nursery_spawn_in(high)", nursery_spawn_in_high},
     {"janus_nursery_spawn_in(others)", nursery_spawn_in_others},
     {"janus_nursery_state", nursery_state},
     {"janus_nursery_try_result", nursery_try_result},

@@ -167,6 +167,13 @@ static int64_t join_other(void* task) {
   return janus_task_join(*(janus_task*)task, &result);
 }
 
+static int deadlock_of_priorities(void) {
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  janus_nursery_spawn_in(nursery, sleep_for_ever, NULL, &(janus_spawn_options){.priority = JANUS_PRIORITY_HIGH});
+  janus_nursery_spawn_in(nursery, sleep_for_ever, NULL, &(janus_spawn_options){.priority = JANUS_PRIORITY_LOW});
+  return (int)janus_nursery_await(nursery, NULL);
+}
+
 // One task waits for nothing that can happen, a second one joins the first, and main awaits both.
 static int deadlock_by_join(void) {
   const janus_spawn_options joiner = {.name = "joiner"};
@@ -557,6 +564,7 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "deadlock-after-sleep")) return deadlock_after_sleep();
   if (!strcmp(how, "turns")) return take_turns();
   if (!strcmp(how, "deadlock-join")) return deadlock_by_join();
+  if (!strcmp(how, "deadlock-priorities")) return deadlock_of_priorities();
   if (!strcmp(how, "deadlock-mailbox")) return deadlock_by_mailbox(1);
   if (!strcmp(how, "deadlock-mailbox-alone")) return deadlock_by_mailbox(0);
   if (!strcmp(how, "deadlock-lock")) return deadlock_by_lock();

@@ -16,7 +16,7 @@ root = here.parent.parent
 SETTINGS = ({'JANUS_WORKERS': 1}, {'JANUS_WORKERS': 2}, {'JANUS_WORKERS': 4}, {'JANUS_SEED': 7, 'JANUS_WORKERS': 3})
 FEWER = (SETTINGS[1], SETTINGS[3])
 # From a seed with one worker, the ops of each kind of neighbour are judged.
-ALSO = {'neighbours_keep_their_share': ({'JANUS_SEED': 7, 'JANUS_WORKERS': 1},)}
+ALSO = {name: ({'JANUS_SEED': 7, 'JANUS_WORKERS': 1},) for name in ('neighbours_keep_their_share', 'priorities_stay_in_their_cage')}
 SHORT_ROUNDS = {'neighbours_keep_their_share': ['8']}  # milliseconds
 PATIENCE = 120
 OPTIONS = ('-O2', '-g', '-Wall', '-Wextra', '-Werror')

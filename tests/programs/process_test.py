@@ -53,6 +53,9 @@ def statuses():
         ends_with(f'a sleep is no deadlock, and a timer that is not needed any more hides none, {workers} workers', 3, 'deadlock-after-sleep', settings=settings)
         ends_with(f'the report distinguishes a task that waits for a task from one that waits for a nursery, {workers} workers', 3, 'deadlock-join', settings=settings,
                   stderr=rb"task 1 'main' waits for (?:tasks|nursery -) to end(.*\n)*.*'joiner' <join_other> waits for task 2 to end; nursery -/-\n")
+        prioritized = ends_with(f'the report names priorities other than the normal one, {workers} workers', 3, 'deadlock-priorities', settings=settings,
+                                stderr=rb'<sleep_for_ever> of high priority is parked; nursery -/-\n')
+        tap.check(f'... each, {workers} workers', re.search(rb'<sleep_for_ever> of low priority is parked; nursery -/-\n', prioritized.stderr), prioritized.stderr)
         locked = ends_with(f'the report says which locks are waited for, and who holds them, {workers} workers', 3, 'deadlock-lock', settings=settings,
                            stderr=rb"'locker' <lock_it> waits for the mutex at 0x[0-9a-f]+, which task 1 holds; nursery -/-\n")
         tap.check(f'... and permits, {workers} workers', re.search(rb"'acquirer' <acquire_it> waits for the semaphore at 0x[0-9a-f]+; nursery -/-\n", locked.stderr), locked.stderr)

@@ -277,6 +277,127 @@ TEST(groups, what_is_done_for_a_group_with_nothing_ready_counts_from_now_on) {
   }
 }
 
+namespace {
+
+// The turns that runnables of each priority had.
+struct Had {
+  int normal = 0, high = 0, low = 0;
+  void count(std::uint32_t group) { ++(is_high(group) ? high : has_priority(group) ? low : normal); }
+};
+
+// Takes `count` turns that take `amount` each, and puts each runnable back behind all others.
+template <typename Use>
+void turn_all(Turns& turns, int count, std::uint64_t amount, Use use) {
+  for (int i = 0; i < count; ++i) {
+    Runnable* const runnable = turns.take();
+    REQUIRE(runnable != nullptr);
+    use(runnable->group);
+    turns.groups[0].spend(runnable->group, amount);
+    turns.push(*runnable);
+  }
+}
+
+// Queues `each` runnables of each priority in `cage`, from runnables[first] on.
+void push_all_priorities(Turns& turns, std::uint32_t cage, unsigned first, unsigned each) {
+  CHECK(turns.table.make_priorities(cage));
+  for (unsigned i = 0; i < each; ++i) {
+    unsigned next = first + 3 * i;
+    for (const Priority priority : {Priority::kNormal, Priority::kHigh, Priority::kLow})
+      turns.push(runnables[next++], group_with(cage, priority));
+  }
+}
+
+}  // namespace
+
+TEST(groups, priorities_have_64_parts_8_parts_and_1_part) {
+  for (const unsigned each : {1u, 50u}) {
+    for (const std::uint64_t amount : {0u, 1u, 1000u}) {
+      Turns turns;
+      push_all_priorities(turns, 0, 0, each);
+      Had had;
+      turn_all(turns, 73 * 10, amount, [&](std::uint32_t group) { had.count(group); });
+      CHECK_GE(had.low, 10);
+      CHECK_LE(had.low, 11);
+      CHECK_GE(had.normal, 79);
+      CHECK_LE(had.normal, 81);
+    }
+  }
+}
+
+TEST(groups, one_of_low_priority_waits_for_73_turns_at_most) {
+  Turns turns;
+  push_all_priorities(turns, 0, 0, 50);
+  int waited = 0, longest = 0;
+  turn_all(turns, 5000, 100, [&](std::uint32_t group) {
+    waited = group == group_with(0, Priority::kLow) ? 0 : waited + 1;
+    longest = waited > longest ? waited : longest;
+  });
+  CHECK_LE(longest, 73);
+  CHECK_GE(longest, 70);
+}
+
+TEST(groups, priorities_in_a_cage_share_the_part_of_the_cage) {
+  Turns turns;
+  turns.add(1);
+  turns.add(2, 1);  // weighs as much as what the cage has of the normal priority
+  turns.push(runnables[0], 0);
+  turns.push(runnables[1], 2);
+  push_all_priorities(turns, 1, 2, 500);
+  int outside = 0, inner = 0;
+  Had had;
+  turn_all(turns, 2 * 81 * 20, 1000, [&](std::uint32_t group) {
+    if (group == 0)
+      ++outside;
+    else if (group == 2)
+      ++inner;
+    else
+      had.count(group);
+  });
+  CHECK_EQ(outside, 81 * 20);
+  CHECK_LE(had.low, 21);
+  CHECK_GE(had.low, 20);
+  for (const int normal : {had.normal, inner}) {
+    CHECK_GE(normal, 8 * 20 - 1);
+    CHECK_LE(normal, 8 * 20 + 1);
+  }
+}
+
+TEST(groups, what_a_priority_has_spent_in_a_cage_is_not_the_next_cages) {
+  Turns turns;
+  turns.add(1);
+  push_all_priorities(turns, 1, 0, 1);
+  turn_all(turns, 100, 1000, [](std::uint32_t) {});
+  turns.groups[0].spend(group_with(1, Priority::kLow), 1'000'000);
+  while (turns.take() != nullptr) {
+  }
+  turns.add(1);
+  push_all_priorities(turns, 1, 0, 1);
+  Had had;
+  turn_all(turns, 3, 0, [&](std::uint32_t group) { had.count(group); });
+  CHECK_EQ(had.low, 1);
+}
+
+TEST(groups, a_thief_takes_those_of_high_priority_outside_cages_first) {
+  Turns turns;
+  Groups& mine = turns.groups[0];
+  turns.add(1);
+  turns.push(runnables[10], 1);
+  CHECK(!turns.table.has_priorities());
+  push_all_priorities(turns, 1, 11, 1);
+  CHECK(turns.table.has_priorities());
+  CHECK(mine.steal_high() == nullptr);  // in the cage alone
+  push_all_priorities(turns, 0, 0, 2);
+  CHECK(mine.steal_high() == &runnables[1]);
+  CHECK(mine.steal_high() == &runnables[4]);
+  CHECK(mine.steal_high() == nullptr);
+  CHECK_EQ(mine.size(), 6);  // group 0 is not counted
+}
+
+TEST(groups, a_cages_number_names_no_priority) {
+  Turns turns;
+  CHECK(!turns.table.add(kCageMask + 1, 0));
+}
+
 // Any members, in any order: the circle gives the member that has spent least, and of equal ones the one that came
 // first.
 TEST(groups, the_next_turn_goes_to_the_group_that_has_spent_least) {

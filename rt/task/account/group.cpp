@@ -7,7 +7,7 @@
 namespace janus {
 
 const Account* group_of(const Task* task) noexcept {
-  if (task == nullptr || task->group == 0) return nullptr;
+  if (task == nullptr || !task->is_caged()) return nullptr;
   const Runtime& runtime = *task->nursery->runtime;
   const Account* outermost = task->account;
   const Account* below_it = nullptr;

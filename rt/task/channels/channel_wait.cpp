@@ -37,7 +37,7 @@ void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status
   if (end_wait<Path::kGeneral>(wait, status))
     push_ready(worker, task);
   else if (from != ChannelWait::From::kHere)
-    (void)wake(from == ChannelWait::From::kPinned ? worker : nullptr, task, WaitReason::kChannelApart);
+    (void)wake(from == ChannelWait::From::kApart ? worker : nullptr, task, WaitReason::kChannelApart);
 }
 
 namespace {
@@ -175,7 +175,8 @@ struct AwaitedPartner : Awaited {
 int wait_at(Channel& channel, Task& self, List<ChannelWait>& queue, void* data, BiasedLock::Hold hold) noexcept {
   using enum ChannelWait::From;
   const bool is_elsewhere = owner_in(channel, &current_worker()) == nullptr;
-  const ChannelWait::From from = is_elsewhere ? kElsewhere : is_pinned(self) ? kPinned : kHere;
+  const bool is_apart = is_pinned(self) || self.has_priority();
+  const ChannelWait::From from = is_elsewhere ? kElsewhere : is_apart ? kApart : kHere;
   ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, from, false, false, 0};
   queue.push_back(&wait);
   return wait_locked(channel, self, wait, hold);

@@ -22,8 +22,9 @@ struct ChannelWait : ListLink<> {
   // kBadMemory: the memory at `data` cannot be accessed; `data` is now the address that was touched. kLookAgain:
   // nothing has happened, and the task has to try again. kStale: its select has taken another case.
   enum class Status : std::uint8_t { kWaiting, kServed, kClosed, kBadMemory, kLookAgain, kStale };
-  // Where the task is: kElsewhere if it is of another runtime than the channel. The fast path wakes those of kHere alone.
-  enum class From : std::uint8_t { kHere, kPinned, kElsewhere };
+  // Where the task is: kApart if it is pinned or has a priority, and so in no deque; kElsewhere if it is of another runtime than
+  // the channel. The fast path wakes those of kHere alone.
+  enum class From : std::uint8_t { kHere, kApart, kElsewhere };
   Task* task;
   void* data;  // the element to send, or the buffer to receive into
   // Written under the lock. Once it is not kWaiting, only the waiting task looks at this object.

@@ -125,7 +125,7 @@ template <Direction kDirection, Path kPath>
   return kErrorNoMemory;
 }
 
-// wait_at() for the fast path: the caller owns the lock, and the task has checked for a cancel and is in no cage, so
+// wait_at() for the fast path: the caller owns the lock, and the task has checked for a cancel and takes no turns, so
 // nothing has to be checked before the first wait. Must be the caller's last action.
 [[gnu::flatten]] int wait_at_from_jump(void* self_pointer, void* channel_pointer, void* queue_pointer, void* data,
                                        void*) noexcept {
@@ -175,7 +175,7 @@ template <Direction kDirection, Path kPath>
   if (kPath == Path::kGeneral && self == nullptr) return queue_or_refuse<kDirection>(worker, channel, mine, hold);
   if (!self->is_published) [[unlikely]]
     return publish_and_begin_again<kDirection>(worker, self, channel, data, hold);
-  if (kPath == Path::kFast && self->is_caged()) [[unlikely]]  // its slice has to be settled
+  if (kPath == Path::kFast && self->takes_turns()) [[unlikely]]  // its slice has to be settled
     return begin_again<kDirection>(worker, self, channel, data);
   List<ChannelWait>& queue = queue_of<kDirection>(channel);
   if constexpr (kPath == Path::kFast) return janus_jump_back(self, &channel, &queue, data, nullptr, wait_at_from_jump);

@@ -29,7 +29,7 @@ Task* take_first(Nursery& nursery) noexcept {
 void queue(Worker* worker, Task& task) noexcept {
   Scheduler& scheduler = task.nursery->runtime->scheduler;
   if (worker == nullptr) return scheduler.inject(&task);
-  scheduler.push_yielded(*worker, &task);
+  task.has_priority() ? scheduler.push_with_priority(*worker, &task) : scheduler.push_yielded(*worker, &task);
 }
 
 }  // namespace

@@ -188,7 +188,7 @@ namespace {
 // Whether open_current<kFast>() can proceed. A fresh record has no runtime yet, and needs the general path.
 [[gnu::always_inline]] inline bool is_ready_to_open(Worker& worker, const Task& owner) noexcept {
   const auto* const record = static_cast<const Nursery*>(Slab::hot(worker.nurseries));
-  return record != nullptr && record->runtime != nullptr && !owner.is_caged() &&
+  return record != nullptr && record->runtime != nullptr && !owner.takes_turns() &&
          !owner.is_marked(TaskMarks::kSawCancel | TaskMarks::kHasContext);
 }
 
@@ -204,10 +204,10 @@ constexpr NurseryTraits kForkTraits = [] {
   return traits;
 }();
 
-// Whether a nursery that the task opens may have to be confined or kept in a shield, or is in a cage. In no cage who is confined
-// has the mark, too.
+// Whether a nursery that the task opens may have to be confined or kept in a shield, is in a cage, or belongs to a task with a
+// priority. In no cage who is confined has the mark, too.
 bool is_special_opener(const Task& owner) noexcept {
-  return owner.is_caged() || owner.is_marked(TaskMarks::kHasContext);
+  return owner.takes_turns() || owner.is_marked(TaskMarks::kHasContext);
 }
 
 // Opens a nursery of the running task, as its current one or for a fork. Fast path: is_ready_to_open() holds.
@@ -233,7 +233,8 @@ template <Path kPath, bool kIsFork>
   Nursery* const nursery = taken.value;
   NurseryTraits traits = kIsFork ? kForkTraits : NurseryTraits{};
   traits.scope = NurseryTraits::kScoped;
-  traits.draws = traits.has_leftovers = is_special && owner.is_caged();
+  traits.draws = is_special && owner.is_caged();
+  traits.has_leftovers = is_special && owner.takes_turns();  // also for a priority: see run_own_children()
   if (!kIsFast && to.is_confined) confine(traits, *nursery, to);
   std::uint32_t alive = init_nursery(*nursery, owner.account, traits);
   RunFrame& frame = *owner.frame;
@@ -269,7 +270,7 @@ OrError<Nursery*> open_fork(Worker& worker, Task& owner) noexcept {
 
 Nursery* open_fork_fast(Worker& worker, Task& owner, RunFrame& frame) noexcept {
   auto* const nursery = static_cast<Nursery*>(Slab::hot(worker.nurseries));
-  if (nursery == nullptr || nursery->runtime == nullptr || owner.is_caged() || frame.current != nullptr) [[unlikely]]
+  if (nursery == nullptr || nursery->runtime == nullptr || owner.takes_turns() || frame.current != nullptr) [[unlikely]]
     return nullptr;
   constexpr std::uint8_t kGeneral = TaskMarks::kSawCancel | TaskMarks::kHoldsLocks | TaskMarks::kHasContext;
   if (owner.is_marked_or_published(kGeneral)) [[unlikely]] {

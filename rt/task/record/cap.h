@@ -16,7 +16,7 @@ class Account;
 enum class Right : std::uint8_t { kSpawn = 1, kBudget = 2, kSyscall = 4, kExit = 8, kPin = 16, kPriority = 32 };
 inline constexpr std::uint8_t kAllRights = 63;
 // What a task in a cage may not do, unless a token that was presented in the cage, or at its wall, gives the right.
-inline constexpr std::uint8_t kRightsOutsideCages = 8 | 16 | 32;
+inline constexpr std::uint8_t kRightsOutsideCages = 8 | 16;
 
 inline constexpr unsigned kMaxCapDepth = 16;
 

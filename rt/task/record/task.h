@@ -150,8 +150,8 @@ struct TaskExtra {
 // on its own stack, its state does not say whether it has started. What `awaits` shares its place with is a multiple of 8,
 // which names nothing.
 //
-// INVARIANT a-cage-is-a-group: from the spawn to its end, a task is in group 0 exactly if its account is the root
-// account. So is_caged() needs one comparison. docs/decisions/0328
+// INVARIANT a-cage-is-a-group: from the spawn to its end, the cage that a task's group names is 0 exactly if its account is
+// the root account. So is_caged() needs one comparison. docs/decisions/0328
 struct alignas(64) Task : Runnable {
   TaskFn fn;
   void* arg;
@@ -193,7 +193,11 @@ struct alignas(64) Task : Runnable {
   }
 
   // Whether it is in a cage, and so draws on another account than the root's.
-  bool is_caged() const noexcept { return !arch::is_zero(group); }
+  bool is_caged() const noexcept { return !arch::has_none<kCageMask>(group); }
+  // Another one than the normal.
+  bool has_priority() const noexcept { return janus::has_priority(group); }
+  // Whether it is in a cage or has a priority: then each of its slices begins a turn of its group.
+  bool takes_turns() const noexcept { return !arch::is_zero(group); }
   bool is_marked(std::uint8_t mark) const noexcept { return (marks & mark) != 0; }
   // Whether it has one of `some` marks, or is_published. One test of the neighbouring bytes.
   bool is_marked_or_published(std::uint8_t some) const noexcept {

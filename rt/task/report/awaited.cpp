@@ -55,6 +55,7 @@ bool append_lock(TaskReport& report, const Task& task) noexcept {
 bool append_awaited(TaskReport& report, const RunDetails& member) noexcept {
   const Task& task = *member.task;
   const TaskState state = task.state.load(std::memory_order_acquire);
+  if (task.has_priority()) report.append(is_high(task.group) ? " of high priority" : " of low priority");
   if (state == waits_for(WaitReason::kSync) || state == waits_for(WaitReason::kRelock))
     return append_lock(report, task);
   if (state != waits_for(WaitReason::kTask) && state != waits_for(WaitReason::kChildren)) return false;

@@ -35,7 +35,7 @@ inline constexpr std::size_t kShownName = 40;     // bytes of a name that users 
 inline constexpr std::size_t kRoomOfTask = 8192;  // for one task and the lines that must follow it
 unsigned describe_tasks(Runtime& runtime, TaskReport& report) noexcept;
 
-// Appends which nursery or task a member waits for. False: for neither.
+// Appends a member's priority, unless that is the normal one, and which nursery or task it waits for. False: for neither.
 [[JANUS_OPTIONAL]] bool append_awaited(TaskReport& report, const RunDetails& member) noexcept;
 // Finds where a waiting task has stopped, with its stack up to its own frame. False: not found.
 bool find_place(const Task& task, Place& place) noexcept;

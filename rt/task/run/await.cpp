@@ -5,6 +5,7 @@
 #include "rt/base/order_hooks.h"
 #include "rt/task/nurseries/deadlock.h"
 #include "rt/task/nurseries/open.h"
+#include "rt/task/nurseries/priority.h"
 #include "rt/task/nurseries/result.h"
 #include "rt/task/record/price.h"
 #include "rt/task/record/runtime.h"
@@ -47,7 +48,9 @@ struct AwaitedChildren : AwaitedUnlocked {
 };
 
 // Not for a task with a deadline: it could go on only once the child that runs on its stack has ended; nor for one that has
-// stopped the world. Nor for one that is pinned: another worker may go on with the child, and so with the stack.
+// stopped the world. Nor for one that is pinned: another worker may go on with the child, and so with the stack. A child that
+// its owner runs has the owner's turn until it gives way, and afterwards the owner may be without one. If that has a
+// priority, each await of one of its nurseries comes through here (NurseryTraits::has_leftovers).
 [[gnu::noinline]] void run_own_children(Task& self, Nursery& nursery) noexcept {
   if (self.is_marked(TaskMarks::kHasContext)) {
     const RunDetails& details = self.frame->details;
@@ -55,6 +58,7 @@ struct AwaitedChildren : AwaitedUnlocked {
     if (details.deadline != nullptr || (details.context & kStay) != 0) return;
   }
   run_children<Path::kGeneral>(self, nursery);
+  if (self.has_priority()) begin_turn_again(self);
 }
 
 [[gnu::noinline, gnu::cold]] bool wait_for_children(Task& self, Nursery& nursery) noexcept {

@@ -27,7 +27,7 @@ std::int64_t draw_ops(Worker& worker, Account* account, std::int64_t most) noexc
       runtime_of(worker).accounts.draw_up_to(account, Component::kOps, static_cast<std::uint64_t>(most)));
 }
 
-// For a task on another account than the root's, and for one that was told to end.
+// For a task on another account than the root's, or with a priority, and for one that was told to end.
 [[gnu::noinline, gnu::cold]] void draw_slice(Worker& worker, Task& task) noexcept {
   const Runtime& runtime = runtime_of(worker);
   if (task.group != 0) Scheduler::begin_slice_of_group(worker, task.group);
@@ -104,7 +104,7 @@ void begin_slice(Worker& worker, Task& task) noexcept {
   Runtime& runtime = runtime_of(worker);
   worker.slice = worker.fuel = runtime.slice_ops.load(std::memory_order_relaxed);
   worker.charged_account = nullptr;
-  const auto draws = [&] { return task.is_caged() || task.is_marked(TaskMarks::kSawCancel); };
+  const auto draws = [&] { return task.takes_turns() || task.is_marked(TaskMarks::kSawCancel); };
   JANUS_ASSERT(kPath == Path::kGeneral || !draws());
   if (kPath == Path::kGeneral && draws()) [[unlikely]]
     draw_slice(worker, task);

@@ -11,6 +11,8 @@ namespace janus {
 
 void queue_ready(Worker* worker, Task& task) noexcept {
   if (task.is_marked(TaskMarks::kHasContext) && push_if_pinned != nullptr && push_if_pinned(task)) return;
+  if (worker != nullptr && task.has_priority()) [[unlikely]]
+    return worker->scheduler->push_with_priority(*worker, &task);
   if (worker != nullptr) return worker->scheduler->push_woken(*worker, &task);
   task.nursery->runtime->scheduler.inject(&task);
 }

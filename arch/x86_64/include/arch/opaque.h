@@ -69,6 +69,14 @@ template <typename Word>
   return equal;
 }
 
+// Whether `word` has none of the bits. Takes no register.
+template <std::uint32_t kBits>
+[[nodiscard, gnu::always_inline]] inline bool has_none(const std::uint32_t& word) noexcept {
+  bool none;
+  asm("testl %2, %1" : "=@cce"(none) : "m"(word), "i"(kBits));
+  return none;
+}
+
 // Returns `value` in a register of its own, so that two neighbouring words are stored, and loaded, one by one: a load
 // of both at once has to wait until the stores of each have left the store buffer.
 template <typename Value>

@@ -42,7 +42,7 @@ extern "C" {
 #define JANUS_CAP_SYSCALL 4u    // to make system calls, and to write to other descriptors than 1 and 2
 #define JANUS_CAP_EXIT 8u       // to end the process
 #define JANUS_CAP_PIN 16u       // janus_task_pin
-#define JANUS_CAP_PRIORITY 32u  // to have a high priority; not in this release
+#define JANUS_CAP_PRIORITY 32u  // to spawn with JANUS_PRIORITY_HIGH
 
 // What is left of the calling task's budget; all zero outside tasks [any].
 janus_budget janus_budget_get_current(void);

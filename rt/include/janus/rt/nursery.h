@@ -38,6 +38,9 @@ typedef struct janus_nursery_options {
   uint64_t turn_ns;
 } janus_nursery_options;
 
+// While tasks of each are ready at a worker, those of high priority together have 64 parts of its time, the normal ones 8,
+// those of low priority 1; in a cage they share the cage's part alike. A hint, no promise: docs/budgets.md. A child does not
+// inherit it. HIGH needs JANUS_CAP_PRIORITY of a task that a token confines (JANUS_E_NO_CAP).
 #define JANUS_PRIORITY_NORMAL 0u
 #define JANUS_PRIORITY_HIGH 1u
 #define JANUS_PRIORITY_LOW 2u
@@ -50,7 +53,7 @@ typedef struct janus_nursery_options {
 
 typedef struct janus_spawn_options {
   uint32_t size;        // sizeof, or 0 for the size that version 1 began with
-  uint32_t priority;    // JANUS_PRIORITY_NORMAL; others are for a later version (JANUS_E_UNSUPPORTED)
+  uint32_t priority;    // JANUS_PRIORITY_*
   size_t stack_size;    // rounded up to 8 KiB * 2^n, at most 64 MiB; 0: the runtime's default; it may grow
   janus_budget budget;  // taken from the nursery's; the rest returns when the task ends
   janus_cap cap;        // confines the task to that token; {0}: to that which the nursery carries, if it does

@@ -73,7 +73,7 @@ typedef struct janus_worker_stats {
   uint64_t running_task;    // the number of the task that it runs; 0: none
   uint64_t queued_ready;    // tasks in its deque
   uint64_t queued_yielded;  // tasks that have yielded
-  uint64_t queued_caged;    // tasks below budgets that wait for their group's turn
+  uint64_t queued_caged;    // tasks below budgets, or with a priority, that wait for their group's turn
   uint64_t tasks_spawned;
   uint64_t tasks_ended;
   uint64_t switches;

@@ -98,7 +98,7 @@ class Task {
 };
 
 struct SpawnOptions {
-  std::uint32_t priority = JANUS_PRIORITY_NORMAL;
+  std::uint32_t priority = JANUS_PRIORITY_NORMAL;  // JANUS_PRIORITY_*
   std::size_t stack_size = 0;  // 0: the runtime's default
   janus_budget budget = {};    // all zero: none of its own
   janus_cap cap = {};
