@@ -8,21 +8,6 @@
 #include "tests/harness/test.h"
 #include "tests/models/explorer.h"
 
-namespace {
-
-using janus::Account;
-using janus::Accounts;
-using janus::Component;
-using janus::kBudgetWaits;
-using janus::Nursery;
-using janus::NurseryWord;
-using janus::Recharge;
-using janus::Scheduler;
-using janus::Task;
-using janus::WaitReason;
-using janus::model::Fences;
-using janus::model::require;
-
 namespace janus {
 
 // What a task waits for that allocates in an account that pays for pages: here blocks are only counted.
@@ -37,6 +22,21 @@ bool take_idle_block(BlockRequest& request) noexcept {
 }
 
 }  // namespace janus
+
+namespace {
+
+using janus::Account;
+using janus::Accounts;
+using janus::Component;
+using janus::kBudgetWaits;
+using janus::Nursery;
+using janus::NurseryWord;
+using janus::Recharge;
+using janus::Scheduler;
+using janus::Task;
+using janus::WaitReason;
+using janus::model::Fences;
+using janus::model::require;
 
 // Tasks in a nursery with a budget (the cage), which is used up at first.
 struct Program {
