@@ -390,9 +390,10 @@ int post(Worker* worker, Channel& channel, const void* element, std::uint32_t se
   return send_held<Path::kGeneral>(worker, nullptr, channel, const_cast<void*>(element), nullptr, hold);
 }
 
+namespace {
+
 // Waits with the element, unless post() may succeed now.
-[[gnu::noinline]] static int wait_with(Task& self, Channel& channel, const void* element,
-                                       std::uint32_t secret) noexcept {
+[[gnu::noinline]] int wait_with(Task& self, Channel& channel, const void* element, std::uint32_t secret) noexcept {
   if (!self.is_published) publish_frames(*self.frame);
   Worker& worker = current_worker();
   const Hold hold = channel.lock.lock(owner_in(channel, &worker));
@@ -401,6 +402,8 @@ int post(Worker* worker, Channel& channel, const void* element, std::uint32_t se
     return leave(&worker, channel, hold, kTryAgain);
   return wait_at(channel, self, queue_of<Direction::kSend>(channel), const_cast<void*>(element), hold);
 }
+
+}  // namespace
 
 int post_or_wait(Task& self, Channel& channel, const void* element, std::uint32_t secret) noexcept {
   const int result = post(&current_worker(), channel, element, secret);
