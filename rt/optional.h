@@ -140,7 +140,6 @@
 //   janus::AccountWords::add_aside            the same
 //   janus::AccountWords::take_with_aside      the same
 //   janus::AccountWords::take_up_to_with_aside    the same
-//   janus::AccountWords::hold_with_aside      the same
 //   janus::Accounts::see_to_pause             the same
 //   janus::Accounts::end_aside                the same
 //   janus::Accounts::left_with_aside          the same

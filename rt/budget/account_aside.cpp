@@ -44,12 +44,6 @@ bool AccountWords::may_find_more(Account* account, Component component, std::uin
   return 0;
 }
 
-bool AccountWords::hold_with_aside(Account* account, std::uint64_t bytes) noexcept {
-  if (!take_with_aside(account, Component::kMemory, bytes)) return false;
-  if (account->held_.fetch_add(bytes, std::memory_order_relaxed) == 0) retain(account);  // as in hold()
-  return true;
-}
-
 [[gnu::noinline, gnu::cold]] bool AccountWords::take_back(Account* account, Component component) noexcept {
   const auto number = static_cast<unsigned>(component);
   Atomic<std::uint64_t>& aside = account->aside_[number];

@@ -10,12 +10,20 @@ namespace janus {
 // The amounts publish no other data, so relaxed orders would suffice, except that close() and put() order two words of
 // an account.
 
+// In the place where a draw fails anyway, so that those that succeed do not pay for it.
+[[gnu::noinline, gnu::cold]] static bool take_more(Account* account, Component component,
+                                                   std::uint64_t amount) noexcept {
+  return AccountWords::has_aside() && account->parent() != nullptr &&
+         AccountWords::take_with_aside(account, component, amount);
+}
+
 bool AccountWords::take(Account* account, Component component, std::uint64_t amount) noexcept {
   Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
   std::uint64_t seen = left.load(std::memory_order_relaxed);
   do {
     if (seen == kUnlimited) return true;
-    if (seen < amount) return false;
+    if (seen < amount) [[unlikely]]
+      return take_more(account, component, amount);
   } while (!left.compare_exchange_weak(seen, seen - amount, std::memory_order_seq_cst, std::memory_order_relaxed));
   return true;
 }

@@ -12,7 +12,7 @@ namespace janus {
 
 class AccountWords {
  public:
-  // Takes all of `amount`, or nothing.
+  // Takes all of `amount`, or nothing; also out of what is aside below a mark.
   static bool take(Account* account, Component component, std::uint64_t amount) noexcept;
   // Takes and returns everything that is left; if that is kUnlimited, takes nothing.
   static std::uint64_t take_all(Account* account, Component component) noexcept;
@@ -40,12 +40,10 @@ class AccountWords {
   // Takes memory of an account below the root, and the reference that charged memory holds to the account. The caller's
   // own reference keeps the account meanwhile.
   static bool hold(Account* account, std::uint64_t bytes) noexcept;
-  // What general paths try after take(), take_up_to() and hold() have found too little. The fast paths do without: they
-  // leave it to the general ones.
+  // What take() does when it has found too little, and whoever would wait otherwise after take_up_to().
   [[JANUS_OPTIONAL]] static bool take_with_aside(Account* account, Component component, std::uint64_t amount) noexcept;
   [[JANUS_OPTIONAL]] static std::uint64_t take_up_to_with_aside(Account* account, Component component,
                                                                 std::uint64_t most) noexcept;
-  [[JANUS_OPTIONAL]] static bool hold_with_aside(Account* account, std::uint64_t bytes) noexcept;
 
   // Called with what was held before a credit of memory.
   static void note_held(Account* account, std::uint64_t held) noexcept {

@@ -85,12 +85,6 @@ class Accounts {
     if (amount != 0 || !AccountWords::has_aside()) return amount;
     return AccountWords::take_up_to_with_aside(account, component, most);
   }
-  // After a draw has found too little: draws the amount, or nothing, also out of what is aside below a mark.
-  [[nodiscard]] static bool draw_aside(Account* account, Component component, std::uint64_t amount) noexcept {
-    if (!AccountWords::has_aside() || account->parent_ == nullptr) return false;
-    return component == Component::kMemory ? AccountWords::hold_with_aside(account, amount)
-                                           : AccountWords::take_with_aside(account, component, amount);
-  }
   // The most that a closed account's debt adds to its parent's, in ops: the price of the runtime's most expensive
   // operation, the growth of a stack to 64 MiB in one step.
   static constexpr std::uint64_t kMaxDebtAbove = AccountWords::kMaxDebtAbove;

@@ -50,7 +50,7 @@ struct AsideWorld {
   }
 
   bool draws(Account* its) {
-    return accounts.draw(its, Component::kOps, 1) || Accounts::draw_aside(its, Component::kOps, 1);
+    return accounts.draw(its, Component::kOps, 1);
   }
 
   void keep(std::uint64_t keeper) {

@@ -36,8 +36,7 @@ struct BlockWait : Exhausted {
 [[gnu::noinline]] bool draw_own(Runtime& runtime, Exhausted& wait) noexcept {
   Account* const own = wait.task->account;
   if (wait.component != Component::kOps)
-    return runtime.accounts.draw(own, wait.component, wait.amount) ||
-           Accounts::draw_aside(own, wait.component, wait.amount);
+    return runtime.accounts.draw(own, wait.component, wait.amount);
   wait.amount -= runtime.accounts.draw_up_to_in_all(own, Component::kOps, wait.amount);
   return wait.amount == 0;
 }
@@ -264,9 +263,7 @@ Recharge wait_for_recharge(Task& task, Component component, std::uint64_t& amoun
 std::uint64_t draw_again(const Task& task, Component component, std::uint64_t amount) noexcept {
   Accounts& accounts = task.nursery->runtime->accounts;
   if (component == Component::kOps) return amount - accounts.draw_up_to_in_all(task.account, component, amount);
-  const bool is_drawn =
-      accounts.draw(task.account, component, amount) || Accounts::draw_aside(task.account, component, amount);
-  return is_drawn ? 0 : amount;
+  return accounts.draw(task.account, component, amount) ? 0 : amount;
 }
 
 bool is_for_pause(const Task& task, Component component, std::uint64_t& amount) noexcept {

@@ -158,9 +158,7 @@ OrError<void*> allocate(Runtime& runtime, Worker* worker, Task* task, std::size_
   Heap::Plan plan = Heap::plan_for(bytes, kMinBlock);
   Heap::note_asked(plan, bytes);
   if (plan.bytes == 0) return nullptr;
-  if (!runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, plan.bytes) &&
-      !Accounts::draw_aside(payer, Component::kMemory, plan.bytes))
-    return nullptr;
+  if (!runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, plan.bytes)) return nullptr;
   return allocate_paid(runtime, worker, payer, plan, kMinBlock, kRuntimeTag);
 }
 

@@ -13,9 +13,7 @@ std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept {
 
 [[gnu::cold]] bool pay_for_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexcept {
   if (payer == runtime.root_account) return true;
-  if (!runtime.accounts.draw(payer, Component::kMemory, bytes) &&
-      !Accounts::draw_aside(payer, Component::kMemory, bytes)) [[unlikely]]
-    return false;
+  if (!runtime.accounts.draw(payer, Component::kMemory, bytes)) return false;
   runtime.pool_charge.prepay(bytes);
   return true;
 }
@@ -60,7 +58,7 @@ std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept {
                                                              const Amounts* budget) noexcept {
   Accounts& accounts = nursery.runtime->accounts;
   Account* const payer = nursery.account;
-  if (!accounts.draw(payer, Component::kSpawns, 1) && !Accounts::draw_aside(payer, Component::kSpawns, 1)) {
+  if (!accounts.draw(payer, Component::kSpawns, 1)) {
     return Failed{with_why(why_not_paid(accounts, payer, Component::kSpawns), Why::kSpawnCount)};
   }
   if (!pay_for_record(*nursery.runtime, payer, bytes_of_task(stack_class))) {
