@@ -7,6 +7,7 @@
 #include "rt/abi/entry/runtime_table.h"
 #include "rt/abi/read_options.h"
 #include "rt/abi/start/global_runtime_life.h"
+#include "rt/task/account/cage_pages.h"
 #include "rt/task/account/exhaustion.h"
 #include "rt/task/nurseries/cap.h"
 #include "rt/task/nurseries/gate.h"
@@ -148,7 +149,7 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
       asked.budget = &budget;
       asked.hold_ns = given.turn_ns != 0 ? given.turn_ns : kDefaultHoldNs;
     }
-    asked.reclaims_blocks = (given.flags & JANUS_NURSERY_RECLAIM) != 0;
+    asked.reclaims_blocks = wants_reclaim((given.flags & JANUS_NURSERY_RECLAIM) != 0);
     asked.has_deadline = given.deadline_ns != 0;
     asked.gate = gate_of(given.max_running);
   }

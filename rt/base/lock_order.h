@@ -31,6 +31,7 @@ enum class LockRank : std::uint8_t {
   kStacks,        // StackDepot::lock_: one class of stacks
   kStackSlabs,    // StackTable::lock_
   kSlab,          // Slab::lock_: tasks, nurseries, channels
+  kCageHeap,      // CageHeap::lock_: the spans of one account
   kCentralList,   // CentralList::lock_: one size class of the heap
   kHuge,          // HugeTable::lock_
   kPages,         // PageHeap::lock_

@@ -89,6 +89,13 @@ class alignas(kAccountLine) Account {
   [[nodiscard]] unsigned depth() const noexcept { return depth_; }
   // A closed account passes all that is credited to it to the nearest open account above.
   [[nodiscard]] bool is_closed() const noexcept { return is_closed_.load(std::memory_order_relaxed); }
+  // Its users' blocks lie in spans of its own, whose pages it pays for (rt/mem/cage_heap.h). So do those of all accounts
+  // that are opened below it.
+  [[nodiscard]] bool pays_for_pages() const noexcept {
+    return (granted_.load(std::memory_order_relaxed) & kPaysForPages) != 0;
+  }
+  // Called before anything draws on the account.
+  void pay_for_pages() noexcept { granted_.fetch_or(kPaysForPages, std::memory_order_relaxed); }
 
  private:
   friend class AccountTable;
@@ -115,6 +122,7 @@ class alignas(kAccountLine) Account {
   // Bit c: component c was granted. Bits are only added while open. kPaidApart: its record is not charged to its parent.
   Atomic<std::uint8_t> granted_;
   static constexpr std::uint8_t kPaidApart = 128;
+  static constexpr std::uint8_t kPaysForPages = 64;  // see pays_for_pages()
   Atomic<bool> is_closed_;
   std::uint16_t depth_;  // 0 for the root; stops at 65,535
   Account* parent_;      // nullptr for the root

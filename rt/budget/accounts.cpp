@@ -79,6 +79,7 @@ void report_short(Component* out, Component component) noexcept {
     if (wanted.of[i] == kUnlimited ? this->granted(parent, component_at(i)) : wanted.of[i] != 0)
       granted |= bit_of(component_at(i));
   }
+  granted |= parent->granted_.load(std::memory_order_relaxed) & Account::kPaysForPages;
   account->granted_.store(granted, std::memory_order_relaxed);
   account->parent_ = parent;
   account->depth_ = parent->depth_ != UINT16_MAX ? static_cast<std::uint16_t>(parent->depth_ + 1) : UINT16_MAX;

@@ -68,7 +68,7 @@ class Accounts {
   void close(Account* account) noexcept;
 
   // retain() keeps the record from being reused, but not the account from being closed.
-  void retain(Account* account) noexcept { AccountWords::retain(account); }
+  static void retain(Account* account) noexcept { AccountWords::retain(account); }
   void release(Account* account) noexcept;
 
   // Draws all of `amount`, or nothing. False: the account has less, or the component was never granted (see granted()).
@@ -142,6 +142,10 @@ class Accounts {
   [[nodiscard]] AccountQueue& queue(Account* account) const noexcept { return account->queue_; }
   // Lists the account as one that something has come into while others wait there.
   void list_unserved(Account* account) noexcept { words_.unserved().list(account); }
+  // list_unserved(), if a task waits for more of the component. After a full fence.
+  void list_if_waiting(Account* account, Component component) noexcept {
+    if (!account->queue_.waits[static_cast<unsigned>(component)].is_empty()) list_unserved(account);
+  }
   // Takes the whole list, and returns the index of its first account. take_off_unserved() takes the account with that
   // index off the list, and returns the index of the next one. The record may belong to another account by now.
   static constexpr std::uint32_t kEndOfUnserved = UnservedAccounts::kEnd;
@@ -164,6 +168,13 @@ class Accounts {
   // threads have stopped drawing on it.
   [[nodiscard]] bool is_unused(const Account* account) const noexcept {
     return account->references_.load(std::memory_order_acquire) == 1;
+  }
+  // From now on `to` holds so many bytes that `from` has held, below the root both: they are credited there once they are
+  // freed. The caller has a reference to each.
+  static void move_held(Account* from, Account* to, std::uint64_t bytes) noexcept {
+    if (to->held_.fetch_add(bytes, std::memory_order_relaxed) == 0) retain(to);
+    if (from->held_.fetch_sub(bytes, std::memory_order_acq_rel) == bytes)
+      from->references_.fetch_sub(1, std::memory_order_acq_rel);  // that of held memory; the caller's stays
   }
   // Memory charged to the account and not yet credited. Not valid for the root.
   [[nodiscard]] std::uint64_t held(const Account* account) const noexcept;

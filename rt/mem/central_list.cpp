@@ -144,24 +144,6 @@ void CentralList::give_to_spans(PageHeap& pages, unsigned size_class, Chain chai
   return has_given;
 }
 
-// --- Taking over -----------------------------------------------------------------------------------------------------
-
-// The lock keeps spans of this class from being made or freed meanwhile.
-unsigned CentralList::take_over(HeapChunk* chunk, unsigned first_page, unsigned size_class, const TagFilter& is_meant,
-                                unsigned& next, void** out, unsigned most) noexcept {
-  const SpanShape& shape = span_shape(size_class);
-  LockGuard guard(lock_);
-  const PageEntry expected(first_page, kind_of_class(size_class));
-  const bool is_there = chunk->entries[first_page].load(std::memory_order_relaxed) == expected;
-  Tag* const tags = &tag_at(chunk, first_tag(first_page, shape));
-  unsigned taken = 0;
-  for (; is_there && next < shape.blocks && taken < most; next++)
-    if (take_over_tagged(tags[next], is_meant))
-      out[taken++] = chunk->page(first_page) + std::size_t{next} * shape.block_bytes;
-  if (!is_there) next = shape.blocks;
-  return taken;
-}
-
 // --- The list of spans -----------------------------------------------------------------------------------------------
 
 void CentralList::link(Span* span) noexcept {

@@ -37,12 +37,6 @@ class alignas(arch::kPrefetchPair) CentralList {
   // Returns one kept batch to its spans, and empty spans to the page heap. False: none is kept.
   [[nodiscard]] bool give_back_batch(PageHeap& pages, unsigned size_class) noexcept;
 
-  // Makes up to `most` users' blocks that the filter selects the runtime's, in the span of `size_class` that begins at
-  // `first_page`, from block `next` on; stores them in `out`. Returns how many; `next` is then the block to go on with,
-  // or the number of blocks if the span is done. If there is no such span any more, returns 0, done.
-  [[nodiscard]] unsigned take_over(HeapChunk* chunk, unsigned first_page, unsigned size_class,
-                                   const TagFilter& is_meant, unsigned& next, void** out, unsigned most) noexcept;
-
   // How many blocks are out: held by callers, or in caches. Lost ones do not count.
   [[nodiscard]] std::size_t blocks_out() const noexcept { return out_.load(std::memory_order_relaxed); }
 

@@ -137,6 +137,7 @@ Heap::Found Heap::free_from(Holder holder, HeapCache* cache, void* block) noexce
   if (!pages_.owns(block)) return free_unusual(block, holder);
   BlockRef ref;
   const Found found = claim(block, ref, holder, kFreeTag);
+  if (found.misuse == Misuse::kNoBlock && is_in_cage(block)) return claim_in_cage(block, holder, InCage::kFree);
   if (found.misuse != Misuse::kNone) return found;
   if (ref.is_large()) return free_large(block, found);
   if (cache != nullptr) {
@@ -194,6 +195,7 @@ Heap::Found Heap::free_large(void* block, Found found) noexcept {
 
 [[gnu::noinline, gnu::cold]] Heap::Found Heap::take_over(void* block) noexcept {
   if (pages_.owns(block)) {
+    if (is_in_cage(block)) return claim_in_cage(block, Holder::kUser, InCage::kTakeOver);
     BlockRef ref;
     return claim(block, ref, Holder::kUser, kRuntimeTag);
   }
@@ -208,6 +210,7 @@ Heap::Found Heap::free_large(void* block, Found found) noexcept {
 [[gnu::noinline, gnu::cold]] Heap::Found Heap::look_at(const void* block) noexcept {
   Found found{0, kFreeTag, Misuse::kNoBlock};
   if (pages_.owns(block)) [[likely]] {
+    if (is_in_cage(block)) return claim_in_cage(const_cast<void*>(block), Holder::kUser, InCage::kLook);
     BlockRef ref;
     if (!find_block(block, ref)) return found;
     found.tag = ref.tag().load(std::memory_order_relaxed);
@@ -227,7 +230,7 @@ Heap::Found Heap::free_large(void* block, Found found) noexcept {
   if (usable == 0) return false;
   if (pages_.owns(block)) {
     BlockRef ref;
-    (void)find_block(block, ref);
+    if (!find_block(block, ref)) return false;  // in a cage
     if (ref.is_large()) return resize_large(ref.span(), bytes);
   }
   return bytes <= usable && (bytes > usable / 2 || usable <= kMinBlock);
@@ -301,10 +304,10 @@ void Heap::trim() noexcept {
 }
 
 std::size_t Heap::bytes_mapped() noexcept {
-  return pages_.bytes_mapped() + huge_.bytes_mapped();
+  return pages_.bytes_mapped() + huge_.bytes_mapped() + cages_.bytes_mapped();
 }
 std::size_t Heap::mappings() noexcept {
-  return pages_.mappings() + huge_.mappings();
+  return pages_.mappings() + huge_.mappings() + cages_.mappings();
 }
 
 bool Heap::init() noexcept {
@@ -312,6 +315,7 @@ bool Heap::init() noexcept {
 }
 
 void Heap::destroy() noexcept {
+  cages_.destroy();
   huge_.destroy();
   pages_.destroy();
 }

@@ -23,15 +23,18 @@
 #include "rt/base/lock_rank.h"
 #include "rt/base/watched.h"
 #include "rt/mem/cache_list.h"
+#include "rt/mem/cage_heap.h"
 #include "rt/mem/central_list.h"
 #include "rt/mem/free_block.h"
 #include "rt/mem/huge_table.h"
 #include "rt/mem/misuse.h"
 #include "rt/mem/page_heap.h"
 #include "rt/mem/size_class.h"
+#include "rt/optional.h"
 
 namespace janus {
 
+class Account;
 class Heap;
 
 // One worker's free blocks. Owner only. All-zero bytes are a valid empty cache, whose lists have no room. The cache
@@ -62,7 +65,7 @@ class alignas(arch::kCacheLine) HeapCache {
     std::byte* const lists = reinterpret_cast<std::byte*>(lists_);
     return *reinterpret_cast<List*>(lists + scaled_kind * (sizeof(List) / kClassScale));
   }
-  List lists_[kLargeKind + 1] = {};  // by kind; those of kNoKind and kLargeKind stay zeroes
+  List lists_[kKinds] = {};  // by kind; those of kNoKind, kLargeKind and kCageKind stay zeroes
   CacheList<Heap, HeapCache>::Link link_;
   // Chunks of the heap that this cache has met in a free, at index (address / kChunkBytes) % kKnownChunks: the address
   // of the chunk's last byte, or 0. A heap keeps its chunks until destroy(), so an entry replaces PageHeap::owns().
@@ -142,7 +145,8 @@ class Heap {
   [[nodiscard]] static bool find_at_hand(HeapCache& cache, void* block, AtHand& found) noexcept;
   [[nodiscard]] static bool free_found(const AtHand& found, void* block, std::uint32_t tag) noexcept;
 
-  // The size and tag (account) of a block, or why it was refused.
+  // The size and tag (account) of a block, or why it was refused. After the free of a block in a cage's span the size is
+  // what is to be credited: 0, or if no other block was left in the span, its pages.
   struct Found {
     std::size_t bytes;
     std::uint32_t tag;
@@ -156,15 +160,29 @@ class Heap {
   // Makes a user's block the runtime's, with its contents, so that no task can free it.
   [[nodiscard]] Found take_over(void* block) noexcept;
 
-  // The position of a walk over all blocks. A new one is at the beginning.
+  // Users' blocks of accounts that pay for pages (cage_heap.h), where kHasPages. What such an account pays for a block, if
+  // none is idle in its spans:
+  [[nodiscard]] static std::size_t bytes_in_cage(const Plan& plan) noexcept;
+  // Takes an idle block, for which nothing is to be paid; nullptr: there is none.
+  [[nodiscard]] void* take_idle_in_cage(std::uint32_t account, const Plan& plan) noexcept;
+  // Takes a block for which bytes_in_cage() have been paid; nullptr: the machine has no memory.
+  [[nodiscard]] void* take_paid_in_cage(std::uint32_t account, const Plan& plan, std::size_t align) noexcept;
+  // The end of a cage, in parts. Gives back the next spans of the account with all blocks in them, and adds to `bytes`
+  // what is to be credited to it. True: there are more. Then take_over_huge() takes over up to `most` blocks that are
+  // mappings of their own, for the caller to free, and returns how many.
+  [[nodiscard]] bool reclaim_next(std::uint32_t account, std::size_t& bytes) noexcept;
+  [[nodiscard]] unsigned take_over_huge(std::uint32_t account, void** out, unsigned most) noexcept;
+  // Called before an account that pays for pages is closed: gives its blocks, with their charge, to the nearest open
+  // account above, if that pays for pages, too. So the blocks of closed accounts are found with it.
+  [[JANUS_OPTIONAL]] void hand_up(Account* account) noexcept;
+
+  // The position of a walk over all blocks, where not kHasPages. A new one is at the beginning.
   struct Walk {
     std::size_t chunk = 0;
-    unsigned page = 0;
-    unsigned block = 0;
     bool is_over = false;
   };
-  // Any thread. Does the next part of a walk, at most kWalkPages pages: takes over up to `most` users' blocks that the
-  // filter selects, and stores them in `out`. Returns how many. Blocks allocated during the walk may be missed.
+  // Any thread. Does the next part of a walk, kWalkPages buckets: takes over up to `most` users' blocks that the filter
+  // selects, and stores them in `out`. Returns how many. Blocks allocated during the walk may be missed.
   static constexpr unsigned kWalkPages = 64;
   [[nodiscard]] unsigned take_over_next(Walk& walk, const TagFilter& is_meant, void** out, unsigned most) noexcept;
 
@@ -226,8 +244,12 @@ class Heap {
     return span_shape(size_class).batch - list.room.load(std::memory_order_relaxed);
   }
   [[gnu::noinline]] void set_aside(List& list, unsigned size_class) noexcept;
-  [[nodiscard]] unsigned take_over_at(Walk& walk, HeapChunk* chunk, const TagFilter& is_meant, void** out,
-                                      unsigned most) noexcept;
+  // As claim() and free_from(), if the block lies in a cage's span.
+  enum class InCage : std::uint8_t { kLook, kTakeOver, kFree };
+  [[nodiscard, JANUS_OPTIONAL]] Found claim_in_cage(void* block, Holder holder, InCage what) noexcept;
+  [[nodiscard]] static bool is_in_cage(const void* block) noexcept {
+    return chunk_of(block)->entries[page_of(block)].load(std::memory_order_relaxed).kind() == kCageKind;
+  }
   [[nodiscard]] bool give_back_kept() noexcept;
   [[nodiscard]] bool resize_large(Span* span, std::size_t bytes) noexcept;
   void add_large(std::size_t delta) noexcept;
@@ -247,6 +269,7 @@ class Heap {
   RankedLock<LockRank::kCaches> caches_lock_;
   CacheList<Heap, HeapCache> caches_;
   CentralList central_[kSizeClasses];
+  CageHeaps cages_;
 };
 
 // --- What is at hand -------------------------------------------------------------------------------------------------

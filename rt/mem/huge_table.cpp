@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rt/mem/huge_table.h"
 
+#include "rt/budget/accounts.h"
 #include "rt/mem/pages.h"
 #include "rt/platform.h"
 
@@ -54,16 +55,27 @@ Misuse HugeTable::take_over(const void* start, Block& out) noexcept {
   return Misuse::kNone;
 }
 
-unsigned HugeTable::take_over_tagged(const TagFilter& is_meant, void** out, unsigned most) noexcept {
+[[gnu::noinline, gnu::cold]] unsigned HugeTable::take_over_all(std::uint32_t tag, void** out, unsigned most) noexcept {
   LockGuard guard(lock_);
   unsigned taken = 0;
   for (std::size_t n = 0; n < size_ && taken < most; n++) {
     Block& block = places_[n];
-    if (block.start == nullptr || holder_of(block.tag) != Holder::kUser || !is_meant(block.tag)) continue;
+    if (block.start == nullptr || block.tag != tag) continue;
     block.tag |= kRuntimeTag;
     out[taken++] = block.start;
   }
   return taken;
+}
+
+[[gnu::noinline, gnu::cold]] void HugeTable::hand_up(Account* from, Account* to) noexcept {
+  LockGuard guard(lock_);
+  for (std::size_t n = 0; n < size_; n++) {
+    Block& block = places_[n];
+    if (block.start == nullptr || (block.tag & ~kRuntimeTag) != from->index()) continue;
+    // Before the tag: who frees the block credits the account that the tag names.
+    Accounts::move_held(from, to, block.bytes);
+    block.tag = to->index() | (block.tag & kRuntimeTag);
+  }
 }
 
 bool HugeTable::find(const void* start, Block& out) noexcept {

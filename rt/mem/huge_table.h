@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "rt/base/lock_rank.h"
+#include "rt/budget/account.h"
 #include "rt/mem/misuse.h"
 #include "rt/mem/span.h"
 
@@ -29,8 +30,10 @@ class HugeTable {
   [[nodiscard]] Misuse free(const void* start, Holder holder, Block& freed) noexcept;
   // Makes a user's block the runtime's. kNone: done, and `out` is its entry as it was before.
   [[nodiscard]] Misuse take_over(const void* start, Block& out) noexcept;
-  // Makes up to `most` users' blocks that the filter selects the runtime's, and stores them in `out`. Returns how many.
-  [[nodiscard]] unsigned take_over_tagged(const TagFilter& is_meant, void** out, unsigned most) noexcept;
+  // Makes up to `most` users' blocks with this tag the runtime's, and stores them in `out`. Returns how many.
+  [[nodiscard]] unsigned take_over_all(std::uint32_t tag, void** out, unsigned most) noexcept;
+  // Gives all blocks of one account to another one, which holds their memory from then on.
+  void hand_up(Account* from, Account* to) noexcept;
   [[nodiscard]] bool find(const void* start, Block& out) noexcept;
 
   [[nodiscard]] std::size_t bytes_in_use() noexcept;

@@ -44,12 +44,13 @@ struct TagFilter {
 
 class FreeBlock;  // free_block.h
 
-// A span's record. Guarded by the lock of the central list of its class; the record of a large span belongs to the
-// holder of its block. The data for freeing a block is in the page entries instead.
+// A span's record. Guarded by the lock of the central list of its class, or of the heap of its account (cage_heap.h); the
+// record of a large span in no such heap belongs to the holder of its block. The data for freeing a block is in the page entries instead.
 struct Span {
   std::uint16_t pages;
-  std::uint16_t idle;  // blocks that are in this span: never cut, or in the free list
-  std::uint16_t cut;   // blocks cut so far; those behind have never been touched
+  std::uint16_t idle;        // blocks that are in this span: never cut, or in the free list
+  std::uint16_t cut;         // blocks cut so far; those behind have never been touched
+  std::uint16_t size_class;  // of a cage's span alone: the number of its list (cage_heap.h)
   FreeBlock* free_list;
   Span* next;  // among the spans of its class that have idle blocks
   Span* previous;
@@ -75,7 +76,10 @@ class PageEntry {
 };
 inline constexpr unsigned kNoKind = 0;
 inline constexpr unsigned kLargeKind = kSizeClasses + 1;  // one block of whole pages
-static_assert(kLargeKind * kClassScale < kPageBytes);
+// A span of an account that pays for pages (cage_heap.h). find_block() finds no block there, and caches have no list.
+inline constexpr unsigned kCageKind = kLargeKind + 1;
+inline constexpr unsigned kKinds = kCageKind + 1;
+static_assert(kCageKind * kClassScale < kPageBytes);
 [[nodiscard]] constexpr unsigned kind_of_class(unsigned size_class) noexcept {
   return size_class + 1;
 }
@@ -93,6 +97,8 @@ struct HeapChunk {
   std::atomic<PageEntry> entries[kChunkPages];  // read without a lock
   Tag tags[kChunkPages * kTagsPerPage];
   Span spans[kChunkPages];  // by first page
+  std::atomic<std::uint32_t>
+      owners[kChunkPages];  // by first page: the account whose span it is, if kCageKind (cage_heap.h)
 
   [[nodiscard]] std::byte* page(unsigned number_in_chunk) noexcept {
     return reinterpret_cast<std::byte*>(this) + std::size_t{number_in_chunk} * kPageBytes;
@@ -186,7 +192,7 @@ constexpr SpanShape large_shape() noexcept {
 }
 
 struct Shapes {
-  SpanShape by_kind[kSizeClasses + 2];
+  SpanShape by_kind[kKinds];
 };
 constexpr Shapes all_shapes() noexcept {
   Shapes shapes{};
@@ -243,20 +249,6 @@ inline constexpr unsigned kTagIndexBits = kChunkShift - 2;
 }
 [[nodiscard]] inline Tag& tag_at(HeapChunk* chunk, std::uint64_t index) noexcept {
   return reinterpret_cast<Tag*>(chunk)[index];
-}
-
-// Makes a user's block that the filter selects the runtime's. Precondition: its span cannot be freed meanwhile.
-[[nodiscard]] inline bool take_over_tagged(Tag& its_tag, const TagFilter& is_meant) noexcept {
-  std::uint32_t tag = its_tag.load(std::memory_order_relaxed);
-  if (holder_of(tag) != Holder::kUser || !is_meant(tag)) return false;
-  // Acquire, pairs with the release of the tag in Heap::pop() and take_large(): what the heap wrote to the block before
-  // it was allocated comes before what the new holder writes.
-  if (!its_tag.compare_exchange_strong(tag, tag | kRuntimeTag, std::memory_order_acquire, std::memory_order_relaxed))
-    return false;
-  if (is_meant(tag)) return true;
-  // The block was freed and its account closed meanwhile, and both were reused: the same tag now names another account.
-  its_tag.store(tag, std::memory_order_relaxed);
-  return false;
 }
 
 // The heap's data of a block that was found by its address.

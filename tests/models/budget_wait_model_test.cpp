@@ -126,7 +126,7 @@ struct BudgetWaitWorld {
   }
   void draw(unsigned i, std::uint64_t amount) {
     if (!runtime.accounts.draw(tasks[i].account, Component::kMemory, amount)) {
-      const Recharge got = kBudgetWaits.wait(tasks[i], Component::kMemory, amount);
+      const Recharge got = kBudgetWaits.wait(tasks[i], Component::kMemory, amount, nullptr);
       outcomes[i] = got == Recharge::kDrawn ? 's' : got == Recharge::kNever ? 'n' : 'c';
     }
     if (outcomes[i] == 's') held[i] += amount;

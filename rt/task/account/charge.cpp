@@ -110,7 +110,8 @@ namespace {
 
 }  // namespace
 
-[[gnu::noinline, gnu::cold]] int charge_waiting(Task& task, Component component, std::uint64_t amount) noexcept {
+[[gnu::noinline, gnu::cold]] int charge_waiting(Task& task, Component component, std::uint64_t amount,
+                                                BlockRequest* request) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   if (component != Component::kOps && why_not_paid(runtime.accounts, task.account, component) == kErrorNoCap)
     return refuse(task, component, kErrorNoCap);
@@ -125,7 +126,7 @@ namespace {
     if (component == Component::kOps) runtime.accounts.owe(task.account, amount);
     end_for_budget(task, component);
   }
-  switch (waits->wait(task, component, amount)) {
+  switch (waits->wait(task, component, amount, request)) {
     case Recharge::kDrawn:
       return 0;
     case Recharge::kCancelled:

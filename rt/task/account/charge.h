@@ -11,6 +11,8 @@
 
 namespace janus {
 
+struct BlockRequest;
+
 // --- Ops -------------------------------------------------------------------------------------------------------------
 
 // Charges `ops` to the running task, and then acts as a yield check: gives way at the end of a slice, pays from its
@@ -34,7 +36,8 @@ int yield_slow(Task& task) noexcept;
 int charge(Task& task, Component component, std::uint64_t amount) noexcept;
 // The two halves of charge(). The first draws, or changes nothing if the account has too little (false).
 [[nodiscard]] bool charge_at_once(const Task& task, Component component, std::uint64_t amount) noexcept;
-int charge_waiting(Task& task, Component component, std::uint64_t amount) noexcept;
+// `request`: the block for which memory is charged, if the account pays for pages (cage_pages.h).
+int charge_waiting(Task& task, Component component, std::uint64_t amount, BlockRequest* request = nullptr) noexcept;
 
 // Called after an operation that `payer` could not pay, and that does not wait (a spawn, a record): ends the running
 // task if `payer` is the task's account and JANUS_ON_EXHAUSTION_FAIL applies to it.

@@ -19,6 +19,12 @@ struct Exhausted : AccountWait {
   bool is_served;
   bool is_chosen;          // the wait is to end, unless a worker has run meanwhile
   bool is_unrechargeable;  // the wait has to end
+  bool is_for_block;       // it is a BlockWait
+};
+
+// A wait that has `request`, in the queue of the account of the task's nursery.
+struct BlockWait : Exhausted {
+  BlockRequest* request;
 };
 
 // Draws the wait's amount from the task's own account. True: all of it.
@@ -29,12 +35,13 @@ struct Exhausted : AccountWait {
   return wait.amount == 0;
 }
 
-// Draws the wait's amount for its task. True: all of it. Ops are a debt, which is paid in parts. Other components are
+// Draws the wait's amount for its task, or takes the block that it is for. True: all of it. Ops are a debt, which is paid in parts. Other components are
 // drawn as a whole or not at all: a request that can never be satisfied must not consume part of the budget.
 bool draw_for(Runtime& runtime, Account* account, Exhausted& wait) noexcept {
   Accounts& accounts = runtime.accounts;
   Account* const own = wait.task->account;
   const bool is_debt = wait.component == Component::kOps;
+  if (wait.is_for_block && take_idle_block(*static_cast<BlockWait&>(wait).request)) return true;
   if (own != account) {
     const std::uint64_t owed = is_debt ? accounts.owed(own) : 0;  // any amount that comes in pays this first
     const std::uint64_t wanted = wait.amount + owed;
@@ -167,13 +174,13 @@ struct AwaitedRecharge : Awaited {
   Runtime& runtime;
   Account* const account;
   AccountQueue& queue;
-  Exhausted wait;
+  BlockWait wait;
 
-  AwaitedRecharge(Task& task, Component component, std::uint64_t amount) noexcept
+  AwaitedRecharge(Task& task, Component component, std::uint64_t amount, BlockRequest* request) noexcept
       : runtime(*task.nursery->runtime),
         account(task.nursery->account),
         queue(runtime.accounts.queue(account)),
-        wait{{{}, component, amount}, &task, false, false, false, false} {}
+        wait{{{{}, component, amount}, &task, false, false, false, false, request != nullptr}, request} {}
   static constexpr WaitReason reason() noexcept { return WaitReason::kBudget; }
   // From its cancel on the task lives on its grace, and waits for no ops.
   bool heeds_shield() const noexcept { return wait.component != Component::kOps; }
@@ -183,8 +190,8 @@ struct AwaitedRecharge : Awaited {
   bool is_over() noexcept {
     if (wait.is_served) return true;
     const bool is_first = others().front() == &wait;
-    wait.is_served =
-        is_first ? draw_for(runtime, account, wait) : wait.task->account != account && draw_own(runtime, wait);
+    wait.is_served = is_first || wait.is_for_block ? draw_for(runtime, account, wait)
+                                                   : wait.task->account != account && draw_own(runtime, wait);
     return wait.is_served || wait.is_unrechargeable;
   }
   void lock() const noexcept { queue.lock.lock(); }
@@ -195,11 +202,11 @@ struct AwaitedRecharge : Awaited {
   }
 };
 
-Recharge wait_for_recharge(Task& task, Component component, std::uint64_t amount) noexcept {
-  AwaitedRecharge awaited(task, component, amount);
+Recharge wait_for_recharge(Task& task, Component component, std::uint64_t amount, BlockRequest* request) noexcept {
+  AwaitedRecharge awaited(task, component, amount, request);
   Runtime& runtime = awaited.runtime;
   Exhausted& wait = awaited.wait;
-  Exhausted own_wait{{{}, component, amount}, &task, true, false, false, false};
+  Exhausted own_wait{{{}, component, amount}, &task, true, false, false, false, false};
   change_own(runtime, own_wait, true);
   awaited.lock();
   awaited.queue.enter(wait);

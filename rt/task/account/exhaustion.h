@@ -15,10 +15,16 @@
 // it, not at all. A round that ends waits walks the queues and ends at least a third of those that may end.
 #pragma once
 
+#include "rt/optional.h"
 #include "rt/task/account/turn_limit.h"
 #include "rt/task/record/runtime.h"
 
 namespace janus {
+
+// What a task asks for that waits for memory to allocate a block in an account that pays for pages. take_idle_block()
+// takes one that became idle in the account meanwhile; false: there is none.
+struct BlockRequest;
+[[nodiscard, JANUS_OPTIONAL]] bool take_idle_block(BlockRequest& request) noexcept;
 
 enum class Recharge : std::uint8_t {
   kDrawn,      // the amount was drawn for the task
@@ -40,7 +46,8 @@ void serve_exhausted(Runtime& runtime, Worker* worker, Account* account) noexcep
 
 // Called through the runtime, so that a program that never gives a budget does not link it.
 struct BudgetWaits {
-  Recharge (*wait)(Task& task, Component component, std::uint64_t amount) noexcept;
+  // `request`: the block for which a task waits for memory whose account pays for pages (cage_pages.h); else nullptr.
+  Recharge (*wait)(Task& task, Component component, std::uint64_t amount, BlockRequest* request) noexcept;
   // Serves the waits at accounts into which something came without a recharge (no-lost-return).
   void (*serve_unserved)(Runtime& runtime, Worker* worker) noexcept;
   // Called when every task waits, as `entered` says: serves the waits for which there is enough, or else ends waits

@@ -4,6 +4,7 @@
 
 #include "rt/base/format.h"
 #include "rt/mem/pages.h"
+#include "rt/task/account/cage_pages.h"
 #include "rt/task/account/charge.h"
 #include "rt/task/record/panic.h"
 #include "rt/task/wait/ancestry.h"
@@ -102,6 +103,8 @@ const char* why_not(Request request, Misuse misuse) noexcept {
   Heap::note_asked(plan, bytes);
   if (plan.bytes == 0) return Failed{kErrorNoMemory};
   Account* const payer = task != nullptr ? task->account : runtime.root_account;
+  if (Heap::kHasPages && holder_bit == 0 && payer->pays_for_pages()) [[unlikely]]
+    return allocate_in_pages(runtime, *task, plan, align);
   if (!runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, plan.bytes)) [[unlikely]] {
     if (const int error = reserve_slow(runtime, worker, task, payer, plan.bytes)) return Failed{error};
     if (task != nullptr) worker = &current_worker();  // it may have waited
@@ -120,6 +123,8 @@ const char* why_not(Request request, Misuse misuse) noexcept {
 }
 
 void credit(Runtime& runtime, Worker* worker, const Heap::Found& freed) noexcept {
+  if (freed.bytes == 0) [[unlikely]]
+    return offer_idle_block(runtime, freed.tag);
   if (freed.tag != kRootIndex) return credit_cage(runtime, worker, freed.bytes, freed.tag);
   runtime.accounts.credit_memory(memory_cache_of(runtime, worker), runtime.root_account, freed.bytes);
 }

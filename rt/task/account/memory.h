@@ -31,6 +31,7 @@ template <bool kIsCaged>
 [[gnu::always_inline]] inline void* allocate_at_hand(Worker& worker, const Task& task, std::size_t bytes) noexcept {
   if (!Heap::kHasPages) return nullptr;
   if (bytes > kMaxTabled) __builtin_unreachable();
+  if (kIsCaged && task.account->pays_for_pages()) return nullptr;
   Heap::List* list;
   Tag* its_tag;
   FreeBlock* const block = Heap::look_at_hand(worker.heap, bytes, list, its_tag);

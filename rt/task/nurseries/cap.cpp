@@ -6,6 +6,7 @@
 #include <bit>
 #include <new>
 
+#include "rt/task/account/cage_pages.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/record/price.h"
@@ -85,7 +86,7 @@ bool unlink(Cap& cap) noexcept {
 // Ends the token's rights, and gives back its limit. False: that was done before.
 bool end_rights(Runtime& runtime, Cap& cap) noexcept {
   if (!cap.life.revoke(runtime.revoke_epoch)) return false;
-  if (cap.life.owns_limit) runtime.accounts.close(cap.limit);
+  if (cap.life.owns_limit) close_account(runtime, cap.limit);
   return true;
 }
 

@@ -4,10 +4,10 @@
 
 #include <bit>
 
+#include "rt/task/account/cage_pages.h"
 #include "rt/task/account/inherited.h"
 #include "rt/task/account/locals.h"
 #include "rt/task/account/name.h"
-#include "rt/task/account/reclaim.h"
 #include "rt/task/nurseries/cap.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/record/runtime.h"
@@ -158,6 +158,7 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
   traits.on_exhaustion = options.on_exhaustion;
   traits.owns_account = options.budget != nullptr;
   traits.reclaims_blocks = options.reclaims_blocks;
+  if (Heap::kHasPages && options.reclaims_blocks) account->pay_for_pages();
   traits.draws = account != runtime.root_account;
   traits.has_deadline = options.has_deadline;
   traits.is_gated = options.gate.most != 0;
@@ -311,7 +312,7 @@ namespace {
   nursery.name[0] = 0;
   if (nursery.traits.is_confined) give_back(runtime, {true, nursery.cap});
   Account* const payer = payer_of_record(nursery);
-  if (nursery.traits.owns_account) runtime.accounts.close(nursery.account);
+  if (nursery.traits.owns_account) close_account(runtime, nursery.account);
   refund_record(runtime, payer, sizeof(Nursery));
 }
 

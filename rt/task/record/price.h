@@ -47,8 +47,8 @@ inline constexpr unsigned kWakesAtOnce = 256;
 // kLooksAtOnce of the waiters that are left are woken to check their memory themselves, and each wakes as many others.
 inline constexpr unsigned kBadWaitsAtOnce = 64, kLooksAtOnce = 8;
 inline constexpr std::size_t kBytesPerBadWait = 16384;
-// The price of reading the tags of Heap::kWalkPages pages, one part of a walk over the heap.
-inline constexpr std::int64_t kHeapWalk = 16;
+// The price of each part in which the end of a cage frees blocks: at most 64 spans, or 32 mappings.
+inline constexpr std::int64_t kReclaimPart = 16;
 // Cases of a select for 1 op.
 inline constexpr unsigned kCasesPerOp = 8;
 // Records of tasks that a search by number looks at for 1 op.

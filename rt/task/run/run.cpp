@@ -6,6 +6,7 @@
 #include "rt/base/order_hooks.h"
 #include "rt/mem/stack_canary.h"
 #include "rt/sched/fiber_hooks.h"
+#include "rt/task/account/cage_pages.h"
 #include "rt/task/account/inherited.h"
 #include "rt/task/account/locals.h"
 #include "rt/task/locks/keyed_lock.h"
@@ -101,7 +102,7 @@ TaskEnd end_of(Task& task, std::int64_t code) noexcept {
   Account* const payer = has_own ? task.nursery->account : task.account;
   if (has_own) {
     end_local_keys(runtime, &current_worker(), *task.account);
-    runtime.accounts.close(task.account);
+    close_account(runtime, task.account);
   }
   refund_record(runtime, payer, bytes_of_task(task.stack_class));
 }
