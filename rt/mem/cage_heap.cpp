@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// rt/mem/cage_heap.cpp — see cage_heap.h. Linked into programs that may open a nursery with JANUS_NURSERY_RECLAIM
+// (rt/optional.h). docs/decisions/0353
 #include "rt/mem/cage_heap.h"
 
 #include <arch/cpu.h>

@@ -73,11 +73,11 @@ TEST(reclaim, what_is_left_in_cages_within_is_freed_with_the_outer_one) {
     auto opens = [&] {
       left_before = janus_budget_get_current().memory;
       for (int round = 0; round < 3; ++round) {
-        Scope inner(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, of_memory(24 * kMiB));
+        Scope inner(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, budget_of(1'000'000, 24 * kMiB));
         auto leaves = [] { leave_some_of_each(); };
         auto leaves_less = [] { CHECK(janus_alloc(100) != nullptr && janus_alloc(100'000) != nullptr); };
         if (round == 0) inner.go(leaves);
-        inner.go(leaves_less, 0, of_memory(kMiB));  // a budget of the task's own
+        inner.go(leaves_less, 0, budget_of(100'000, kMiB));  // a budget of the task's own
         CHECK_EQ(inner.end(), 0);
       }
       left_after = janus_budget_get_current().memory;
@@ -116,17 +116,28 @@ TEST(reclaim, a_task_that_waits_for_memory_gets_a_block_that_another_one_frees) 
   on_any_workers([] {
     Cage cage(of_memory(2 * kMiB), JANUS_ON_EXHAUSTION_SUSPEND);
     std::atomic<void*> given{nullptr};
-    janus_task waiter{};
-    auto waits = [&] { given = janus_alloc(200); };
+    std::atomic<bool> is_full{false};
+    auto waits = [&] {
+      while (!is_full) janus_yield();
+      given = janus_alloc(200);
+    };
+    const janus_task waiter = cage.go(waits);
     auto fills = [&] {
-      std::array<void*, 4> last{};
-      // All but what is too little for one more page of such blocks.
-      for (std::size_t i = 0; janus_budget_get_current().memory > 60'000; ++i) last[i % 4] = janus_alloc(200);
-      while (janus_budget_get_current().memory >= 4096) REQUIRE(janus_alloc(4096) != nullptr);
-      waiter = cage.go(waits);
+      void* const freed = janus_alloc(200);
+      REQUIRE(freed != nullptr);
+      // Until all pages are paid for, and the last one is as full as those before.
+      std::uint64_t left = janus_budget_get_current().memory;
+      for (unsigned in_page = 1, full = ~0u; left >= 4096 || in_page < full; ++in_page) {
+        REQUIRE(janus_alloc(200) != nullptr);
+        const std::uint64_t now = janus_budget_get_current().memory;
+        if (now == left) continue;
+        left = now;
+        full = in_page;
+        in_page = 0;
+      }
+      is_full = true;
       CHECK(eventually([&] { return janus_task_state(waiter) == JANUS_TASK_BUDGET_EXHAUSTED || given != nullptr; }));
-      void* const mine = last[0];
-      janus_free(mine);
+      janus_free(freed);
       CHECK(eventually([&] { return given != nullptr; }));
     };
     cage.go(fills);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// rt/task/account/cage_pages.cpp — see cage_pages.h. Linked into programs that call janus_nursery_open (rt/optional.h).
 #include "rt/task/account/cage_pages.h"
 
 #include "rt/task/account/charge.h"

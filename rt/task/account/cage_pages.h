@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/account/cage_pages.h — blocks of tasks whose account pays for pages (rt/mem/cage_heap.h), since it is that of a
 // nursery opened with JANUS_NURSERY_RECLAIM or below one: their allocation, and what becomes of them at the end.
-// docs/decisions/0353
+// docs/decisions/0205, 0353
 //
 // Such an account pays for spans and not for blocks, so a free may credit nothing and still serve a task that waits for
 // memory, by the block that is idle now.

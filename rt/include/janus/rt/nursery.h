@@ -15,8 +15,10 @@
 #define JANUS_ON_EXHAUSTION_DENY 2u     // the operation returns JANUS_E_BUDGET; if ops are used up, waits
 
 // For a nursery with a budget: frees the blocks that its tasks allocated and did not free, when it is destroyed. No
-// other task or thread may touch such a block after that. Costs 16 ops for each 64 pages of the heap, if anything was
-// left. Channels that were not released stay.
+// other task or thread may touch such a block after that. Costs 16 ops for each 64 runs of pages that were left, or 4 MiB
+// of them. Channels that were not released stay.
+// Meanwhile `memory` pays for blocks by whole pages: the first block of a size takes 1 to 13 pages (4 KiB each), which
+// serve further ones of that size, and are credited when the last of them is freed. So do budgets within this one.
 #define JANUS_NURSERY_RECLAIM 1u
 
 typedef struct janus_nursery_options {
