@@ -111,14 +111,15 @@
 // PART   rt/task/run/watch.cpp                -                      janus::make_watch
 //   janus::take_watches                       no task is watched
 //   janus::tell_watches                       the same
-// PART   rt/mem/cage_heap.cpp                 -                      janus::Heap::take_paid_in_cage
+// PART   rt/mem/heap_cages.cpp                -                      janus::Heap::take_paid_in_cage
 //   janus::Heap::claim_in_cage                no page is of a cage's span (kCageKind)
 //   janus::Heap::hand_up                      no account pays for pages (Account::pays_for_pages)
-// PART   rt/task/account/cage_pages.cpp       -                      janus::wants_reclaim
+// PART   rt/task/account/cage_pages.cpp       -                      janus::credit_pages
 //   janus::allocate_in_pages                  no account pays for pages
 //   janus::offer_idle_block                   the same
-//   janus::reclaim_blocks                     the same
 //   janus::take_idle_block                    the same
+// PART   rt/task/account/reclaim.cpp          -                      janus::wants_reclaim
+//   janus::reclaim_blocks                     no nursery was opened with JANUS_NURSERY_RECLAIM
 // PART   rt/budget/account_recharge.cpp       -                      janus::Accounts::recharge
 //   janus::Recharges::draw                    nothing was ever recharged, so there is nothing to draw
 //   janus::Recharges::pass_on_drawn           the same

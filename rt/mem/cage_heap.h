@@ -39,6 +39,25 @@ struct CageShape {
   }
 }
 
+inline constexpr unsigned kCageClassBits = 0xff;  // of Span::size_class; kSizeClasses: a large block
+// The tags of a span's blocks; a large block has one.
+[[nodiscard]] inline Tag* cage_tags_of(Span* span, const CageShape& shape) noexcept {
+  if (shape.bytes < kTagsApartFrom) return reinterpret_cast<Tag*>(start_of(span) + shape.blocks * shape.bytes);
+  return &chunk_of(span)->tags[first_page(span) * kTagsPerPage];
+}
+
+// A large block is a span of its own.
+[[nodiscard]] inline CageShape cage_shape_of(const Span* span) noexcept {
+  const unsigned size_class = span->size_class & kCageClassBits;
+  if (size_class < kSizeClasses) return cage_shape(size_class);
+  return {static_cast<unsigned>(span->pages * kPageBytes), 1, span->pages};
+}
+
+// The index of the account whose span it is.
+[[nodiscard]] inline std::atomic<std::uint32_t>& owner_of(Span* span) noexcept {
+  return chunk_of(span)->owners[first_page(span)];
+}
+
 // One account's spans. All zero bytes are one without spans.
 //
 // INVARIANT idle-spans-first: in the list of a class, the spans with idle blocks come before those without.

@@ -23,10 +23,26 @@ using janus::WaitReason;
 using janus::model::Fences;
 using janus::model::require;
 
+namespace janus {
+
+// What a task waits for that allocates in an account that pays for pages: here blocks are only counted.
+struct BlockRequest {
+  Atomic<std::uint32_t>& idle;
+};
+bool take_idle_block(BlockRequest& request) noexcept {
+  std::uint32_t seen = request.idle.load();
+  while (seen != 0 && !request.idle.compare_exchange_strong(seen, seen - 1)) {
+  }
+  return seen != 0;
+}
+
+}  // namespace janus
+
 // Tasks in a nursery with a budget (the cage), which is used up at first.
 struct Program {
   // '1', '2', '9': draws this much, and waits for it if need be; 9 never comes
   // '.': continues when the task before it waits
+  // 'b': waits for an idle block, or memory that never comes
   // 'k': keeps what it has drawn; all other tasks give it back when they end
   // 'p': the task has a budget of its own, which is used up
   // 'o': the task has opened a nursery without a budget, to which the next task belongs, and awaits it at its end
@@ -36,6 +52,7 @@ struct Program {
   // The program of one more thread. '+': a task that does not wait for the budget, and has the only worker; otherwise
   // the thread outside that has opened the cage.
   // 'r': recharges the cage with 1, 'f', 'F': frees 1 of the cage's budget, or of the first task's
+  // 'i', 'I': makes a block idle, and offers it to those who wait at the cage's account, or the first task's
   // '.': continues when each task waits or has ended, 'u': when the last task has ended
   // 'c': cancels the first task, 'a': awaits the cage
   // 's': spawns a task, whose steps follow
@@ -55,6 +72,7 @@ struct BudgetWaitWorld {
   std::uint64_t held[kMaxTasks] = {}, came = 0, kept = 0;
   char outcomes[kMaxTasks] = {'s', 's'};
   janus::Atomic<std::uint32_t> ended{};  // a bit for each task
+  janus::Atomic<std::uint32_t> idle_blocks{};
 
   unsigned count() const { return program.tasks[1] == nullptr ? 1 : 2; }
   unsigned threads() const { return count() + (program.other == nullptr || is_inside() ? 1 : 2); }
@@ -111,6 +129,8 @@ struct BudgetWaitWorld {
     for (const char* what = program.tasks[i]; *what != '\0' && outcomes[i] == 's'; ++what) {
       if (*what == '.') {
         sleep_until([&] { return waits_or_ended(i - 1); });
+      } else if (*what == 'b') {
+        await_block(i);
       } else if (*what >= '1' && *what <= '9') {
         draw(i, static_cast<std::uint64_t>(*what - '0'));
       }
@@ -124,11 +144,16 @@ struct BudgetWaitWorld {
     ended.fetch_or(1u << i);
     runtime.scheduler.stop_one();
   }
+  void await_block(unsigned i) {
+    janus::BlockRequest request{idle_blocks};
+    if (!take_idle_block(request)) wait(i, 9, &request);
+  }
+  void wait(unsigned i, std::uint64_t amount, janus::BlockRequest* request) {
+    const Recharge got = kBudgetWaits.wait(tasks[i], Component::kMemory, amount, request);
+    outcomes[i] = got == Recharge::kDrawn ? 's' : got == Recharge::kNever ? 'n' : 'c';
+  }
   void draw(unsigned i, std::uint64_t amount) {
-    if (!runtime.accounts.draw(tasks[i].account, Component::kMemory, amount)) {
-      const Recharge got = kBudgetWaits.wait(tasks[i], Component::kMemory, amount, nullptr);
-      outcomes[i] = got == Recharge::kDrawn ? 's' : got == Recharge::kNever ? 'n' : 'c';
-    }
+    if (!runtime.accounts.draw(tasks[i].account, Component::kMemory, amount)) wait(i, amount, nullptr);
     if (outcomes[i] == 's') held[i] += amount;
   }
   void await_inner() {
@@ -166,6 +191,10 @@ struct BudgetWaitWorld {
       if (*what == 'f' || *what == 'F') {
         runtime.accounts.credit(*what == 'f' ? cage.account : tasks[0].account, Component::kMemory, 1);
         ++came;
+      }
+      if (*what == 'i' || *what == 'I') {
+        idle_blocks.fetch_add(1);
+        offer_idle_block(runtime.accounts, *what == 'i' ? cage.account : tasks[0].account);
       }
       if (*what == 'c') cancel(tasks[0]);
       if (*what == 's') runtime.scheduler.add(Scheduler::kRunning + Scheduler::kDeparted);
@@ -206,6 +235,7 @@ struct BudgetWaitWorld {
       require(program.outcomes[i] == '?' || program.outcomes[i] == outcomes[i], "each wait ends as it has to");
     require(runtime.accounts.left(cage.account, Component::kMemory) == came - kept, "all of it is drawn once");
     require(runtime.exhausted.load() == 0, "nobody waits");
+    require(idle_blocks.load() == 0 || has(program.outcomes, '?'), "each block was taken");
   }
 };
 
@@ -227,6 +257,13 @@ TEST(budget_wait_model, what_is_freed_is_offered_while_another_task_runs) {
   REQUIRE(goes_well("one task", {{"1"}, "s", "+fu"}));
   REQUIRE(goes_well("a task with a budget of its own", {{"p1"}, "s", "+Fu"}));
   REQUIRE(goes_well("the first is cancelled", {{"9", ".1"}, "cs", "+.fcu"}));
+}
+
+TEST(budget_wait_model, an_idle_block_is_offered_while_another_task_runs) {
+  REQUIRE(goes_well("one task", {{"b"}, "s", "+iu"}));
+  REQUIRE(goes_well("a task with a budget of its own", {{"pb"}, "s", "+Iu"}));
+  REQUIRE(goes_well("two tasks", {{"b", ".b"}, "ss", "+.iiu"}));
+  REQUIRE(goes_well("a cancel, and a block that is taken or not", {{"b"}, "?", "+icu"}));
 }
 
 TEST(budget_wait_model, the_later_half_of_the_hopeless_waits_ends) {

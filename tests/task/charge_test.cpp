@@ -106,8 +106,11 @@ TEST(charge, a_long_operation_between_checks_still_serves_attention) {
     options.flags = JANUS_NURSERY_RECLAIM;
     options.budget = budget_of(1'000'000);
     janus_nursery* const leaves_blocks = janus_nursery_open(nullptr, &options);
-    auto leaves_one = [] { return janus_alloc(100) != nullptr ? 0 : -1; };
-    CHECK_NE(janus_nursery_spawn_in(leaves_blocks, call_closure<decltype(leaves_one)>, &leaves_one, nullptr).raw, 0u);
+    auto leaves_some = [] {  // more than its end frees in one part
+      for (int i = 0; i < 100; ++i) CHECK(janus_alloc(8192) != nullptr);
+      return 0;
+    };
+    CHECK_NE(janus_nursery_spawn_in(leaves_blocks, call_closure<decltype(leaves_some)>, &leaves_some, nullptr).raw, 0u);
     CHECK_EQ(janus_nursery_await(leaves_blocks, nullptr), 0);
     void* const large = janus_alloc(8 << 20);
     const auto is_seen_by = [&](auto operation) {

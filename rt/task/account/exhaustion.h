@@ -25,6 +25,16 @@ namespace janus {
 // takes one that became idle in the account meanwhile; false: there is none.
 struct BlockRequest;
 [[nodiscard, JANUS_OPTIONAL]] bool take_idle_block(BlockRequest& request) noexcept;
+// Called when a block of that account has become idle for which nothing is credited. docs/decisions/0353
+//
+// INVARIANT no-idle-block-missed: a task that waits for memory is offered the idle blocks of its account.
+//   free: 1 make the block idle     2 full fence   3 does a task wait? then list the account as unserved
+//   wait: 1 enter the queue         2 full fence   3 is a block idle?
+// As no-lost-return in rt/budget/account.h, whose queue this is. tests/models/budget_wait_model_test.cpp
+inline void offer_idle_block(Accounts& accounts, Account* account) noexcept {
+  full_fence();
+  accounts.list_if_waiting(account, Component::kMemory);
+}
 
 enum class Recharge : std::uint8_t {
   kDrawn,      // the amount was drawn for the task

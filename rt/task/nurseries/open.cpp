@@ -8,6 +8,7 @@
 #include "rt/task/account/inherited.h"
 #include "rt/task/account/locals.h"
 #include "rt/task/account/name.h"
+#include "rt/task/account/reclaim.h"
 #include "rt/task/nurseries/cap.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/record/runtime.h"
