@@ -37,10 +37,8 @@ void IdleWorkers::poll_sources(Worker& worker, Timers::Whose whose) noexcept {
     if (found != nullptr) {
       worker.backoff.end_rounds();
       if (search.is_counted && set_.end_search() && thieves_->has_work_anywhere(worker)) wake_one();
-      if (!search.was_woken) {
-        worker.backoff.begin_watch();
-        pins_.has_work(worker, set_);
-      }
+      if (!search.was_woken) worker.backoff.begin_watch();
+      pins_.has_work(worker, set_);
       if (timers_.are_any()) see_to_cover_all();
       return found;
     }
