@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/cpu_pins.h — pins workers to CPUs of their own: always, or while several of them have work, and only then.
 // So a program that runs one task at a time runs wherever the kernel puts it, beside other such programs.
-// docs/decisions/0236, 0354
+// docs/decisions/0236
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class CpuPins {
   // Any thread: how many workers are pinned now.
   [[nodiscard]] unsigned count() const noexcept;
 
-  // Owner only. The worker has found work without having been woken for it: pins it if another worker is busy, too.
+  // Owner only. The worker has found work: pins it if another worker is busy, too.
   void has_work(Worker& worker, const IdleSet& idle) noexcept {
     if (pinning_ == Pinning::kWhileSeveralWork) pin_beside_others(worker, idle);
   }

@@ -48,13 +48,16 @@ class IdleSet {
   static constexpr unsigned kNobody = ~0u;
 
   // `cpus`: how many workers can run at the same time; no fewer than `workers` if that does not matter.
-  // `vain_fences`: after how many fences of submitters that found nobody asleep the sleepers execute them again; 0: the
-  // sleepers always do.
+  // `vain_fences`: after how many fences of submitters that found nobody asleep the sleepers execute them again, a power
+  // of two; 0: the sleepers always do.
   void init(unsigned workers, unsigned cpus, std::uint32_t vain_fences = kMaxVainFences) noexcept {
     workers_ = workers;
     cpus_ = cpus;
     fences_ = !platform::has_heavy_fence();
-    max_vain_fences_ = vain_fences;
+    vain_mask_ = vain_fences - 1;
+    // A worker that is alone interrupts nobody, and who submits to it from outside executes a full fence in any case.
+    fencing_ = static_cast<std::uint32_t>(!fences_) & static_cast<std::uint32_t>(workers > 1) &
+               static_cast<std::uint32_t>(vain_fences != 0);
   }
 
   // Orders the caller's earlier stores before its later loads with respect to a thread that executes a heavy fence.
@@ -73,13 +76,16 @@ class IdleSet {
   }
 
   // After has_sleeper(): step 2, if that is left, and whether a worker sleeps.
-  bool is_any_asleep() noexcept { return sleeping_of(fenced_counts()) != 0; }
+  bool is_any_asleep() noexcept {
+    std::uint64_t counts;
+    return is_any_asleep(counts);
+  }
 
   // Step 3 of a submitter, after has_sleeper(): whether it has to wake a worker. One that sleeps with a timeout suffices
   // for a woken task, and if a worker that is woken would find no free CPU.
   bool wants_wake(Work work) noexcept {
-    const std::uint64_t counts = fenced_counts();
-    if (sleeping_of(counts) == 0) return false;
+    std::uint64_t counts;
+    if (!is_any_asleep(counts)) return false;
     if (work == Work::kWoken && watching_of(counts) != 0) return false;
     if (is_left_to_others(counts)) return false;
     if (!will_look(counts)) return true;
@@ -146,23 +152,20 @@ class IdleSet {
   };
 
   // Steps 1 and 2 of a sleeper.
-  Snapshot enter(unsigned worker, bool was_searching, bool is_timed) noexcept {
+  [[gnu::noinline, gnu::cold]] Snapshot enter(unsigned worker, bool was_searching, bool is_timed) noexcept {
     sleepers_[worker / 64].fetch_or(std::uint64_t{1} << (worker % 64), std::memory_order_acq_rel);
     const std::uint64_t change = kSleeping + (is_timed ? kWatching : 0) - (was_searching ? kSearching : 0);
     std::uint64_t before = counts_.load(std::memory_order_relaxed), counts;
     do {
       counts = before + change;
-      if (is_timed)
-        counts &= ~kFences;
-      else if (may_share_fences() && watching_of(counts) == 0)
-        counts |= kFencing;
+      counts = watching_of(counts) != 0 ? counts & ~kFences : counts | fencing_;
     } while (!counts_.compare_exchange_weak(before, counts, std::memory_order_seq_cst, std::memory_order_relaxed));
-    if ((counts & kTrusting) != 0) {
-      full_fence();  // pairs with the one in fenced_counts()
-    } else {
-      fence();
-      if ((counts & kFencing) != 0) begin_trust(counts);
-    }
+    // The full fence pairs with the one in is_any_asleep().
+    (counts & kTrusting) != 0 || fences_ ? full_fence() : platform::heavy_fence();
+    // If the word has changed meanwhile, kFencing may have gone and come again: the next sleeper tries anew.
+    std::uint64_t same = counts;
+    (void)counts_.compare_exchange_strong(same, counts | (counts & kFencing) * kTrusting, std::memory_order_acq_rel,
+                                          std::memory_order_relaxed);
     return {counts};
   }
   // The worker that entered was the last one awake, and no worker sleeps with a timeout.
@@ -228,7 +231,7 @@ class IdleSet {
                                  kDeparted = kWatching << kBits, kMax = (1u << kBits) - 1;
   // As many fences take a submitter about as long as a heavy fence takes a sleeper and those whom it interrupts.
   static constexpr std::uint32_t kMaxVainFences = 256;
-  static_assert(kMaxWorkers < kMax);
+  static_assert(kMaxWorkers < kMax && kFencing == 1);
   static unsigned sleeping_of(std::uint64_t counts) noexcept { return (counts / kSleeping) & kMax; }
   static unsigned searching_of(std::uint64_t counts) noexcept { return (counts / kSearching) & kMax; }
   static unsigned watching_of(std::uint64_t counts) noexcept { return (counts / kWatching) & kMax; }
@@ -237,33 +240,20 @@ class IdleSet {
 
   void fence() const noexcept { fences_ ? full_fence() : platform::heavy_fence(); }
 
-  // A worker that is alone interrupts nobody, and who submits to it from outside executes a full fence in any case.
-  bool may_share_fences() const noexcept { return !fences_ && workers_ > 1 && max_vain_fences_ != 0; }
-  // By a sleeper that has executed a heavy fence since the word had kFencing. Unless somebody has left the sleepers
-  // meanwhile: only then kFencing may have gone and come again.
-  void begin_trust(std::uint64_t entered) noexcept {
-    std::uint64_t counts = entered;
-    while (counts / kDeparted == entered / kDeparted && (counts & kFencing) != 0 &&
-           !counts_.compare_exchange_weak(counts, counts | kTrusting, std::memory_order_acq_rel,
-                                          std::memory_order_relaxed)) {
-    }
-  }
-  std::uint64_t fenced_counts() noexcept {
-    std::uint64_t counts = counts_.load(std::memory_order_relaxed);
-    if ((counts & kFencing) == 0) return counts;
+  // Sets `counts` to what it was after step 2.
+  bool is_any_asleep(std::uint64_t& counts) noexcept {
+    counts = counts_.load(std::memory_order_relaxed);
+    if ((counts & kFencing) == 0) return sleeping_of(counts) != 0;
     full_fence();  // pairs with the one in enter()
     counts = counts_.load(std::memory_order_relaxed);
-    if (sleeping_of(counts) == 0) count_vain_fence(counts);
-    return counts;
-  }
-  // Several may lose each other's counts: then the fences last a little longer.
-  void count_vain_fence(std::uint64_t counts) noexcept {
+    if (sleeping_of(counts) != 0) return true;
+    // Several may lose each other's counts: then the fences last a little longer.
     const std::uint32_t vain = vain_fences_.load(std::memory_order_relaxed) + 1;
     vain_fences_.store(vain, std::memory_order_relaxed);
-    if (vain < max_vain_fences_ || (counts & kTrusting) == 0) return;
-    vain_fences_.store(0, std::memory_order_relaxed);
-    (void)counts_.compare_exchange_strong(counts, counts & ~kFences, std::memory_order_acq_rel,
-                                          std::memory_order_relaxed);
+    if ((vain & vain_mask_) == 0)
+      (void)counts_.compare_exchange_strong(counts, counts & ~kFences, std::memory_order_acq_rel,
+                                            std::memory_order_relaxed);
+    return false;
   }
 
   bool has_free_cpu(std::uint64_t counts) const noexcept { return workers_ - sleeping_of(counts) < cpus_; }
@@ -272,11 +262,12 @@ class IdleSet {
   }
 
   unsigned workers_ = 0, cpus_ = 0;
-  std::uint32_t max_vain_fences_ = kMaxVainFences;
+  std::uint32_t vain_mask_ = 0;
+  std::uint32_t fencing_ = 0;  // kFencing, or 0: sleepers always fence themselves
   bool fences_ = false;
   alignas(arch::kCacheLine) Atomic<std::uint64_t> counts_{0};
   Atomic<std::uint32_t> backed_off_{0};
-  Atomic<std::uint32_t> vain_fences_{0};  // since the last heavy fence, about
+  Atomic<std::uint32_t> vain_fences_{0};  // of submitters that found nobody asleep
   alignas(arch::kCacheLine) Atomic<std::uint64_t> sleepers_[kMaxWorkers / 64] = {};
 };
 

@@ -33,14 +33,12 @@ void IdleWorkers::poll_sources(Worker& worker, Timers::Whose whose) noexcept {
       search.is_counted = true;
       continue;
     }
-    if (found == nullptr && workers_.count > 1 && worker.is_steal_enabled) {
-      found = take_from_others(worker, search);
-      if (found != nullptr && !search.was_woken) worker.backoff.begin_watch();
-    }
+    if (found == nullptr && workers_.count > 1 && worker.is_steal_enabled) found = take_from_others(worker, search);
     if (found != nullptr) {
       worker.backoff.end_rounds();
       if (search.is_counted && set_.end_search() && thieves_->has_work_anywhere(worker)) wake_one();
-      if (!search.was_woken) pins_.has_work(worker, set_);
+      if (!search.was_woken) worker.backoff.begin_watch();
+      pins_.has_work(worker, set_);
       if (timers_.are_any()) see_to_cover_all();
       return found;
     }

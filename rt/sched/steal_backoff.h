@@ -17,7 +17,7 @@ namespace janus {
 //
 // and how it sleeps between two searches:
 //
-//     asleep until woken --leaves work to another worker, or steals without having been woken for it--> watching
+//     asleep until woken --leaves work to another worker, or finds some without having been woken for it--> watching
 //     watching --sleeps timed_park_ns()--> watching, the next round
 //     watching --found work--> watching, the first round again
 //     watching --nothing is left to another worker; and kMaxWatches sleeps are over, no other worker is awake, or another

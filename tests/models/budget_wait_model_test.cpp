@@ -38,21 +38,6 @@ using janus::WaitReason;
 using janus::model::Fences;
 using janus::model::require;
 
-namespace janus {
-
-// What a task waits for that allocates in an account that pays for pages: here blocks are only counted.
-struct BlockRequest {
-  Atomic<std::uint32_t>& idle;
-};
-bool take_idle_block(BlockRequest& request) noexcept {
-  std::uint32_t seen = request.idle.load();
-  while (seen != 0 && !request.idle.compare_exchange_strong(seen, seen - 1)) {
-  }
-  return seen != 0;
-}
-
-}  // namespace janus
-
 // Tasks in a nursery with a budget (the cage), which is used up at first.
 struct Program {
   // '1', '2', '9': draws this much, and waits for it if need be; 9 never comes
