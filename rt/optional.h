@@ -87,8 +87,7 @@
 //   janus::is_put_aside_in                    the same
 //   janus::look_for_shield                    the same
 //   janus::shared_grace_of                    the same
-// PART   rt/task/nurseries/priority.cpp       -                      janus::priority_of
-//   janus::make_room_for_priority             no spawn asks for a priority
+// PART   rt/task/nurseries/priority.cpp       -                      janus::give_priority
 //   janus::begin_turn_again                   no task has one
 // PART   rt/task/nurseries/gate.cpp           -                      janus::gate_of
 //   janus::launch_at_gate                     no nursery is gated (NurseryTraits)

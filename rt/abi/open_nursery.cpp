@@ -102,19 +102,14 @@ OrError<Nursery*> open_with(Runtime& runtime, const Caller& me, NurseryOptions& 
 }
 
 OrError<Task*> spawn_with(const Caller& me, Nursery& nursery, TaskFn fn, void* arg, SpawnOptions& asked,
-                          SpawnExtras& extras, janus_cap cap) noexcept {
+                          const Amounts* budget, janus_cap cap) noexcept {
   Presented presented(*nursery.runtime);
   if (const int error = presented.find(me, cap)) return Failed{error};
   Confinement its;
-  extras.cap = presented.get();
+  SpawnExtras extras{budget, presented.get(), nullptr};
   if (me.task != nullptr && !may_spawn_into(*me.task, nursery, its, extras.within))
     return Failed{with_why(JANUS_E_NO_CAP, Why::kRight)};
-  // Among the tasks of its own cage, which it takes nothing from others by. LOW is free.
-  if (extras.priority == Priority::kHigh && me.task != nullptr && !is_permitted(*me.task, Right::kPriority))
-    return Failed{with_why(JANUS_E_NO_CAP, Why::kRight)};
-  const bool has_priority = extras.priority != Priority::kNormal;
-  if (extras.budget != nullptr || extras.cap != nullptr || extras.within != nullptr || has_priority)
-    asked.extras = &extras;
+  if (budget != nullptr || extras.cap != nullptr || extras.within != nullptr) asked.extras = &extras;
   const OrError<Task*> task = spawn<Path::kGeneral>(worker_in(*nursery.runtime, me), nursery, fn, arg, asked);
   if (task) (void)presented.pass_on();
   return task;
@@ -178,11 +173,15 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
   if (error == 0) error = why_no_task_function(fn);
   janus_spawn_options given;
   if (error == 0 && options != nullptr) error = read_and_check(options, given);
+  // A high priority takes nothing from others than the tasks of the same cage; a low one takes nothing from anybody.
+  if (error == 0 && options != nullptr && given.priority == JANUS_PRIORITY_HIGH && me.task != nullptr &&
+      !is_permitted(*me.task, Right::kPriority))
+    error = with_why(JANUS_E_NO_CAP, Why::kRight);
   OrError<Task*> task = Failed{error};
   if (error == 0) {
     SpawnOptions asked{nursery->runtime->options.stack_class, TaskFlags::kExposed | TaskFlags::kKept, nullptr, nullptr};
     Amounts amounts;
-    SpawnExtras extras;
+    const Amounts* budget = nullptr;
     char name[kNameBytes];
     if (options != nullptr) {
       if (given.stack_size != 0) asked.stack_class = static_cast<std::uint8_t>(stack_class_for(given.stack_size));
@@ -191,13 +190,12 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
       amounts = amounts_of(given.budget);
       if (is_given(given.budget)) {
         let_wait_for_budgets(*nursery->runtime);
-        extras.budget = &amounts;
+        budget = &amounts;
       }
-      extras.priority = priority_of(given.priority);
       asked.name = read_name(given.name, name);
     }
     if (me.task != nullptr && asked.stack_class > kLargestCachedClass) take_fuel_unchecked(*me.worker, price::kMapping);
-    task = spawn_with(me, *nursery, fn, arg, asked, extras, options != nullptr ? given.cap : janus_cap{0});
+    task = spawn_with(me, *nursery, fn, arg, asked, budget, options != nullptr ? given.cap : janus_cap{0});
   }
   if (!task) {
     if (me.worker != nullptr) me.worker->counters.spawns_failed.add();
@@ -206,6 +204,7 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
     return {0};
   }
   const janus_task handle = {handle_of(*nursery->runtime, *task.value)};
+  if (options != nullptr) give_priority(*task.value, given.priority);
   launch(worker_in(*nursery->runtime, me), *task.value);
   return handle;
 }

@@ -172,11 +172,18 @@ struct AwaitedPartner : Awaited {
 
 }  // namespace
 
+namespace {
+
+[[gnu::noinline]] bool is_in_no_deque(const Task& self) noexcept {
+  return is_pinned(self) || self.has_priority();
+}
+
+}  // namespace
+
 int wait_at(Channel& channel, Task& self, List<ChannelWait>& queue, void* data, BiasedLock::Hold hold) noexcept {
   using enum ChannelWait::From;
   const bool is_elsewhere = owner_in(channel, &current_worker()) == nullptr;
-  const bool is_apart = is_pinned(self) || self.has_priority();
-  const ChannelWait::From from = is_elsewhere ? kElsewhere : is_apart ? kApart : kHere;
+  const ChannelWait::From from = is_elsewhere ? kElsewhere : is_in_no_deque(self) ? kApart : kHere;
   ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, from, false, false, 0};
   queue.push_back(&wait);
   return wait_locked(channel, self, wait, hold);

@@ -9,20 +9,9 @@
 
 namespace janus {
 
-// What a spawn with options comes to, once it has paid.
-struct PaidSpawn {
-  Account* account;  // the child's; nullptr: refused
-  int answer;        // its further flags; or the error
-};
-// Beside TaskFlags, in `answer`.
-inline constexpr int kHasPriority = 512;
-
-// The priority with that number in the ABI, which is one of them. Linked with the functions below.
-[[nodiscard]] Priority priority_of(std::uint32_t number) noexcept;
-// For a spawn into the nursery that was paid for: makes room for tasks with a priority that the account pays for, and sets the
-// flag. If there is no memory, refunds the spawn.
-[[nodiscard, JANUS_OPTIONAL]] PaidSpawn make_room_for_priority(Nursery& nursery, std::uint8_t stack_class,
-                                                               PaidSpawn paid) noexcept;
+// For a task that was spawned and not yet launched. `number`: of the priority in the ABI, which is one of them. Without memory for
+// its queues the task keeps the normal one. Linked with the function below.
+void give_priority(Task& task, std::uint32_t number) noexcept;
 // The running task, which has a priority, goes on after others have run in its place.
 [[JANUS_OPTIONAL]] void begin_turn_again(const Task& self) noexcept;
 

@@ -7,7 +7,6 @@
 #include "rt/task/account/name.h"
 #include "rt/task/nurseries/cap.h"
 #include "rt/task/nurseries/gate.h"
-#include "rt/task/nurseries/priority.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/authority.h"
 #include "rt/task/wait/cancelled.h"
@@ -73,8 +72,15 @@ std::uint64_t count_spawned_anywhere(Runtime& runtime, Worker* worker) noexcept 
 // of its own: there no fast path opens a nursery.
 constexpr unsigned kNeedsContext = 256;
 
+struct Paid {
+  Account* account;  // the child's; nullptr: refused
+  int answer;        // its further flags; or the error
+};
+
 // What a spawn in a confined nursery, in a cage, or with extras needs first.
-PaidSpawn ask_and_pay(Nursery& nursery, const SpawnOptions& options, const SpawnExtras& extras) noexcept {
+[[gnu::noinline, gnu::cold]] Paid ask_and_pay(Nursery& nursery, const SpawnOptions& options) noexcept {
+  static constexpr SpawnExtras kNone{};
+  const SpawnExtras& extras = options.extras != nullptr ? *options.extras : kNone;
   const NurseryTraits traits = nursery.traits;
   unsigned flags = extras.cap != nullptr ? kNeedsContext : 0;
   if (traits.is_confined) {
@@ -89,13 +95,6 @@ PaidSpawn ask_and_pay(Nursery& nursery, const SpawnOptions& options, const Spawn
   flags |= TaskFlags::kDraws | (extras.budget != nullptr ? TaskFlags::kOwnAccount : 0u);
   const OrError<Account*> payer = pay_for_spawn(nursery, options.stack_class, extras.budget);
   return {payer.value, payer ? static_cast<int>(flags) : payer.error};
-}
-[[gnu::noinline, gnu::cold]] PaidSpawn ask_and_pay(Nursery& nursery, const SpawnOptions& options) noexcept {
-  static constexpr SpawnExtras kNone{};
-  const SpawnExtras& extras = options.extras != nullptr ? *options.extras : kNone;
-  const PaidSpawn paid = ask_and_pay(nursery, options, extras);
-  if (paid.account == nullptr || extras.priority == Priority::kNormal) return paid;
-  return make_room_for_priority(nursery, options.stack_class, paid);
 }
 
 // The error for a spawn into a nursery that takes no more spawns.
@@ -133,7 +132,7 @@ OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, con
   Account* account = nursery.account;
   unsigned flags = options.flags;
   if (!kIsFast && (nursery.traits.asks_spawns() || options.extras != nullptr)) [[unlikely]] {
-    const PaidSpawn paid = ask_and_pay(nursery, options);
+    const Paid paid = ask_and_pay(nursery, options);
     if (paid.account == nullptr) {
       count_child_out(worker, nursery);
       return Failed{paid.answer};
@@ -162,10 +161,9 @@ OrError<Task*> spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, con
   std::atomic_ref(task->id).store(kIsFast ? count_spawned(*worker, spawned) : count_spawned_anywhere(runtime, worker),
                                   std::memory_order_relaxed);
   if constexpr (kIsFast) return task;
-  if ((flags & (TaskFlags::kDraws | kNeedsContext | unsigned{kHasPriority})) != 0) [[unlikely]] {
+  if ((flags & (TaskFlags::kDraws | kNeedsContext)) != 0) [[unlikely]] {
     // A cage is one group, and the tasks of the root another.
     if ((flags & TaskFlags::kDraws) != 0) task->group = account->index();
-    if ((flags & unsigned{kHasPriority}) != 0) task->group = group_with(task->group, options.extras->priority);
     if ((flags & kNeedsContext) != 0) give_context(*task, options.extras != nullptr ? options.extras->cap : nullptr);
   }
   JANUS_ASSERT(task->is_caged() == (account != runtime.root_account));

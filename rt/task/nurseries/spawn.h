@@ -14,7 +14,6 @@ struct SpawnExtras {
   const Amounts* budget = nullptr;
   Cap* cap = nullptr;                   // the child's own; a reference, which it takes over if the spawn succeeds
   const Confinement* within = nullptr;  // of may_spawn_into()
-  Priority priority = Priority::kNormal;
 };
 
 struct SpawnOptions {
