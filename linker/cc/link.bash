@@ -73,8 +73,9 @@ link_command() {
     link+=(-static-pie -Wl,-z,noseparate-code)
   else
     link+=(-static -no-pie -Wl,-z,noseparate-code)
-    # lld does not know output sections that are read-only.
-    case $linker in *lld*) ;; *) protection=(-Wl,-z,norelro -T "$support/fixed.ld") ;; esac
+    # With pages of 64 bytes ld does not begin the data at a page of the file, which would fill up to 4 KiB there to save as much
+    # memory at most. lld does not know output sections that are read-only.
+    case $linker in *lld*) ;; *) protection=(-Wl,-z,norelro,-z,common-page-size=64 -T "$support/fixed.ld") ;; esac
   fi
   # A stripped program needs neither the names of its functions, nor the code that looks them up, nor the names of
   # errors, nor data for debuggers.
