@@ -42,7 +42,7 @@ BUDGETS = {
 SECOND_TIER = [
     ('.*', 'first-hour-.*'), ('.*', 'docs-(commands|embedding|sovereign|tutorial|worlds)'), ('.*', 'image.*'), ('.*', 'bench.*'),
     ('.*', 'debugger'), ('.*', 'valgrind'), ('.*', 'abi-hosts'), ('.*', 'lower-(fuzz|outputs)'),
-    ('.*', 'qemu-(guests|gate|linux-[12])'), ('.*', 'kernel-free-(odd-machines|output)'), ('.*', 'hostile-(all|init|bare-[14])'), ('.*', 'model-mistakes'), ('.*', '.*-bare-4'), ('.*', '(?!linux-init).*-init'),
+    ('.*', 'qemu-(guests|gate|linux-[12])'), ('.*', 'kernel-free-(odd-machines|output)'), ('.*', 'hostile-(all|init|bare-[14])'), ('.*', 'model-mistakes'), ('.*', '.*-model-large'), ('.*', '.*-bare-4'), ('.*', '(?!linux-init).*-init'),
     ('build-clang', '(?!.*-tsan$).*'),
     ('build-(debug|coverage)', '.*'),
 ]

@@ -374,7 +374,7 @@ TEST(idle_model, a_submitter_and_a_sleeper) {
   REQUIRE(goes_well("two jobs", 1, 2, Fences::kHeavy));
 }
 
-TEST(idle_model, two_who_sleep) {
+TEST(idle_large, two_who_sleep) {
   REQUIRE(goes_well("one job", 2, 1, Fences::kHeavy));
 }
 
@@ -383,17 +383,17 @@ TEST(idle_model, who_sleeps_again_leaves_the_fence_to_submitters) {
   REQUIRE(goes_well("three jobs", 1, 3, Fences::kHeavy, 1));
 }
 
-TEST(idle_model, no_job_waits_behind_an_endless_one_while_a_worker_sleeps) {
+TEST(idle_large, no_job_waits_behind_an_endless_one_while_a_worker_sleeps) {
   REQUIRE(janus::model::goes_well<EndlessWorld>("heavy", Fences::kHeavy, 2u, false, kJobsAtMost));
   REQUIRE(janus::model::goes_well<EndlessWorld>("own", Fences::kOwn, 2u, false));
 }
 
-TEST(idle_model, no_job_waits_where_a_worker_that_has_backed_off_is_trusted) {
+TEST(idle_large, no_job_waits_where_a_worker_that_has_backed_off_is_trusted) {
   REQUIRE(janus::model::goes_well<EndlessWorld>("heavy", Fences::kHeavy, 2u, true));
   REQUIRE(janus::model::goes_well<EndlessWorld>("own", Fences::kOwn, 2u, true));
 }
 
-TEST(idle_model, no_job_waits_behind_an_endless_one_that_has_the_only_cpu) {
+TEST(idle_large, no_job_waits_behind_an_endless_one_that_has_the_only_cpu) {
   REQUIRE(janus::model::goes_well<EndlessWorld>("heavy", Fences::kHeavy, 1u, false));
   REQUIRE(janus::model::goes_well<EndlessWorld>("own", Fences::kOwn, 1u, false));
 }
