@@ -11,20 +11,14 @@ namespace janus {
 // an account.
 
 // In the place where a draw fails anyway, so that those that succeed do not pay for it.
-[[gnu::noinline, gnu::cold]] static bool take_more(Account* account, Component component,
-                                                   std::uint64_t amount) noexcept {
-  return AccountWords::has_aside() && account->parent() != nullptr &&
-         AccountWords::take_with_aside(account, component, amount);
+[[gnu::noinline, gnu::cold]] bool AccountWords::take_more(Account* account, Component component,
+                                                          std::uint64_t amount) noexcept {
+  return has_aside() && account->parent() != nullptr && take_with_aside(account, component, amount);
 }
 
 bool AccountWords::take(Account* account, Component component, std::uint64_t amount) noexcept {
-  Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
-  std::uint64_t seen = left.load(std::memory_order_relaxed);
-  do {
-    if (seen == kUnlimited) return true;
-    if (seen < amount) [[unlikely]]
-      return take_more(account, component, amount);
-  } while (!left.compare_exchange_weak(seen, seen - amount, std::memory_order_seq_cst, std::memory_order_relaxed));
+  if (!take_left(account, component, amount)) [[unlikely]]
+    return take_more(account, component, amount);
   return true;
 }
 
@@ -153,10 +147,21 @@ void AccountWords::retain(Account* account) noexcept {
   JANUS_ASSERT(before != 0);  // the caller has a reference, or another party holds one for it
 }
 
-bool AccountWords::hold(Account* account, std::uint64_t bytes) noexcept {
-  if (!take(account, Component::kMemory, bytes)) return false;
-  // The reference for charged memory. The caller's own one keeps the account until this is counted.
+// The reference for charged memory. The caller's own one keeps the account until this is counted.
+[[gnu::always_inline]] inline void AccountWords::count_held(Account* account, std::uint64_t bytes) noexcept {
   if (account->held_.fetch_add(bytes, std::memory_order_relaxed) == 0) retain(account);
+}
+
+[[gnu::noinline, gnu::cold]] bool AccountWords::hold_more(Account* account, std::uint64_t bytes) noexcept {
+  if (!take_more(account, Component::kMemory, bytes)) return false;
+  count_held(account, bytes);
+  return true;
+}
+
+bool AccountWords::hold(Account* account, std::uint64_t bytes) noexcept {
+  if (!take_left(account, Component::kMemory, bytes)) [[unlikely]]
+    return hold_more(account, bytes);
+  count_held(account, bytes);
   return true;
 }
 

@@ -14,6 +14,16 @@ class AccountWords {
  public:
   // Takes all of `amount`, or nothing; also out of what is aside below a mark.
   static bool take(Account* account, Component component, std::uint64_t amount) noexcept;
+  // The same but for what is aside, for a caller that goes on elsewhere if there is too little.
+  [[gnu::always_inline]] static bool take_left(Account* account, Component component, std::uint64_t amount) noexcept {
+    Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
+    std::uint64_t seen = left.load(std::memory_order_relaxed);
+    do {
+      if (seen == kUnlimited) return true;
+      if (seen < amount) return false;
+    } while (!left.compare_exchange_weak(seen, seen - amount, std::memory_order_seq_cst, std::memory_order_relaxed));
+    return true;
+  }
   // Takes and returns everything that is left; if that is kUnlimited, takes nothing.
   static std::uint64_t take_all(Account* account, Component component) noexcept;
   static std::uint64_t take_up_to(Account* account, Component component, std::uint64_t most) noexcept;
@@ -63,6 +73,9 @@ class AccountWords {
   [[nodiscard]] UnservedAccounts& unserved() noexcept { return unserved_; }
 
  private:
+  static bool take_more(Account* account, Component component, std::uint64_t amount) noexcept;
+  static bool hold_more(Account* account, std::uint64_t bytes) noexcept;
+  static void count_held(Account* account, std::uint64_t bytes) noexcept;
   static bool may_find_more(Account* account, Component component, std::uint64_t amount) noexcept;
   static void raise_peak(Account* account, std::uint64_t held) noexcept;
   static Account* next_above(Account* closed, Component component, std::uint64_t amount) noexcept;

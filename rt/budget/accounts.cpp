@@ -218,7 +218,7 @@ inline bool Accounts::is_empty(const Account& account) noexcept {
 
 bool Accounts::draw(Account* account, Component component, std::uint64_t amount) noexcept {
   if (component == Component::kMemory) return draw_memory(nullptr, account, amount);
-  return draw_count(account, component, amount);
+  return AccountWords::take(account, component, amount);
 }
 
 std::uint64_t Accounts::draw_up_to(Account* account, Component component, std::uint64_t most) noexcept {

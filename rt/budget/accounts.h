@@ -73,9 +73,9 @@ class Accounts {
 
   // Draws all of `amount`, or nothing. False: the account has less, or the component was never granted (see granted()).
   [[nodiscard]] bool draw(Account* account, Component component, std::uint64_t amount) noexcept;
-  // draw() for the components that are counted: all but memory.
+  // draw() for the components that are counted: all but memory. False: draw() may find more, aside.
   [[nodiscard]] static bool draw_count(Account* account, Component component, std::uint64_t amount) noexcept {
-    return AccountWords::take(account, component, amount);
+    return AccountWords::take_left(account, component, amount);
   }
   // Draws as much as there is, up to `most`; returns how much. For slices of ops; not for memory.
   [[nodiscard]] std::uint64_t draw_up_to(Account* account, Component component, std::uint64_t most) noexcept;

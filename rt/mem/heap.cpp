@@ -195,9 +195,11 @@ Heap::Found Heap::free_large(void* block, Found found) noexcept {
 
 [[gnu::noinline, gnu::cold]] Heap::Found Heap::take_over(void* block) noexcept {
   if (pages_.owns(block)) {
-    if (is_in_cage(block)) return claim_in_cage(block, Holder::kUser, InCage::kTakeOver);
     BlockRef ref;
-    return claim(block, ref, Holder::kUser, kRuntimeTag);
+    const Found found = claim(block, ref, Holder::kUser, kRuntimeTag);
+    if (found.misuse == Misuse::kNoBlock && is_in_cage(block))
+      return claim_in_cage(block, Holder::kUser, InCage::kTakeOver);
+    return found;
   }
   HugeTable::Block huge;
   const Misuse misuse = huge_.take_over(block, huge);
@@ -210,9 +212,10 @@ Heap::Found Heap::free_large(void* block, Found found) noexcept {
 [[gnu::noinline, gnu::cold]] Heap::Found Heap::look_at(const void* block) noexcept {
   Found found{0, kFreeTag, Misuse::kNoBlock};
   if (pages_.owns(block)) [[likely]] {
-    if (is_in_cage(block)) return claim_in_cage(const_cast<void*>(block), Holder::kUser, InCage::kLook);
     BlockRef ref;
-    if (!find_block(block, ref)) return found;
+    if (!find_block(block, ref)) {
+      return is_in_cage(block) ? claim_in_cage(const_cast<void*>(block), Holder::kUser, InCage::kLook) : found;
+    }
     found.tag = ref.tag().load(std::memory_order_relaxed);
     if (found.tag != kFreeTag) found.bytes = ref.bytes();
   } else {
