@@ -49,9 +49,7 @@ struct AsideWorld {
     drawn = drawn_before;
   }
 
-  bool draws(Account* its) {
-    return accounts.draw(its, Component::kOps, 1);
-  }
+  bool draws(Account* its) { return accounts.draw(its, Component::kOps, 1); }
 
   void keep(std::uint64_t keeper) {
     janus::LockGuard guard(accounts.queue(account).lock);

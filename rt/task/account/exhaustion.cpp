@@ -35,8 +35,7 @@ struct BlockWait : Exhausted {
 // Draws the wait's amount from the task's own account. True: all of it.
 [[gnu::noinline]] bool draw_own(Runtime& runtime, Exhausted& wait) noexcept {
   Account* const own = wait.task->account;
-  if (wait.component != Component::kOps)
-    return runtime.accounts.draw(own, wait.component, wait.amount);
+  if (wait.component != Component::kOps) return runtime.accounts.draw(own, wait.component, wait.amount);
   wait.amount -= runtime.accounts.draw_up_to_in_all(own, Component::kOps, wait.amount);
   return wait.amount == 0;
 }

@@ -99,8 +99,8 @@ class Task {
 
 struct SpawnOptions {
   std::uint32_t priority = JANUS_PRIORITY_NORMAL;  // JANUS_PRIORITY_*
-  std::size_t stack_size = 0;  // 0: the runtime's default
-  janus_budget budget = {};    // all zero: none of its own
+  std::size_t stack_size = 0;                      // 0: the runtime's default
+  janus_budget budget = {};                        // all zero: none of its own
   janus_cap cap = {};
   const char* name = nullptr;
 };
