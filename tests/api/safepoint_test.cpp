@@ -598,10 +598,17 @@ TEST(safepoint, a_requester_that_waits_loses_the_world_and_its_resume_is_a_panic
       CHECK(false);
     };
     auto parent = [] {  // no child runs in the place of who has stopped the world
-      static std::atomic<int> ended;
+      std::atomic<bool> has_stopped = false;
       janus_nursery* const nursery = open_nursery();
-      spawn(nursery, count_up, &ended);
+      spawn(
+          nursery,
+          [](void* may_end) -> std::int64_t {
+            while (!static_cast<std::atomic<bool>*>(may_end)->load()) janus_yield();
+            return 0;
+          },
+          &has_stopped);
       CHECK_EQ(janus_safepoint_stop(nullptr, kForEver), 0);
+      has_stopped.store(true);
       CHECK_EQ(end(nursery), 0);
       janus_safepoint_walk(nullptr, note, nullptr);
       CHECK(false);

@@ -392,7 +392,7 @@ TEST(tasks, a_nurserys_budget_comes_back_whole) {
         // The budget also pays for the records of the nursery and of its account, on each of up to 8 workers, while
         // they exist.
         CHECK_LE(janus_budget_get_current().memory, before.memory - (1 << 20) - 1);
-        CHECK_GE(janus_budget_get_current().memory, before.memory - (1 << 20) - 256 - 192 - 8 * 160);
+        CHECK_GE(janus_budget_get_current().memory, before.memory - (1 << 20) - 256 - 384 - 8 * 160);
         auto child = [] {
           void* const block = janus_alloc(1000);
           janus_yield();
