@@ -3,30 +3,32 @@
 #pragma once
 
 // Our objects need no executable stack; without this note the whole program would get one.
-.section.note.GNU - stack, "", @progbits.text.cfi_sections.debug_frame  // as everywhere: frames.h
+.section .note.GNU-stack, "", @progbits
+.text
+.cfi_sections .debug_frame  // as everywhere: frames.h
 
 // Each function lives in a section of its own, so that --gc-sections can drop it.
-#define FUNC(name)                     \
-  .section.text.name, "ax", @progbits; \
-  .globl name;                         \
-  .hidden name;                        \
-  .type name, @function;               \
-  .p2align 4;                          \
-  name:                                \
+#define FUNC(name)                         \
+  .section .text.name, "ax", @progbits;    \
+  .globl name;                             \
+  .hidden name;                            \
+  .type name, @function;                   \
+  .p2align 4;                              \
+  name:                                    \
   .cfi_startproc
 
 #define END(name) \
   .cfi_endproc;   \
-  .size name, .- name
+  .size name, . - name
 
 // The next instruction may fault: the thread then resumes at `fix_up`. Makes an entry as user_copy.h describes it;
 // `name` is the function that contains the instruction.
-#define MAY_FAULT(name, fix_up)                     \
-  .pushsection janus_fixups, "ao", @progbits, name; \
-  .p2align 2;                                       \
-  .long 771f -.;                                    \
-  .long fix_up -.;                                  \
-  .popsection;                                      \
+#define MAY_FAULT(name, fix_up)                          \
+  .pushsection janus_fixups, "ao", @progbits, name;      \
+  .p2align 2;                                            \
+  .long 771f - .;                                        \
+  .long fix_up - .;                                      \
+  .popsection;                                           \
   771:
 
 // DWARF's numbers for registers (System V psABI, figure 3.36), for the CFI that has no mnemonic of its own.
@@ -51,4 +53,4 @@
 // The caller's `reg` is in memory at base + offset (DW_CFA_expression; DW_OP_breg<base>; one-byte SLEB: offset < 64).
 #define CFI_SAVED_AT(reg, base, offset) .cfi_escape 0x10, reg, 2, 0x70 + base, offset
 // As CFI_SAVED_AT, with a two-byte SLEB: any offset < 8192.
-#define CFI_SAVED_FAR(reg, base, offset) .cfi_escape 0x10, reg, 3, 0x70 + base, ((offset)&127) | 128, (offset) >> 7
+#define CFI_SAVED_FAR(reg, base, offset) .cfi_escape 0x10, reg, 3, 0x70 + base, ((offset) & 127) | 128, (offset) >> 7
