@@ -398,7 +398,7 @@ TEST(tenant, a_pause_stops_all_its_tasks_within_two_slices_whatever_their_budget
                              {JANUS_ON_EXHAUSTION_DENY, UINT32_MAX}};
   for (const Kind& kind : kKinds)
     on_any_workers([&] {
-      const auto [policy, ops] = kind;
+      const std::uint32_t policy = kind.policy, ops = kind.ops;  // copies, which closures may capture
       const std::uint64_t slice = stats_of().yield_interval;
       Scope tenant(JANUS_ON_ERROR_COLLECT, policy, {ops, 16 << 20, 100, 0, 0});
       Spinner plain, own, inner, free;
