@@ -93,6 +93,7 @@ def main():
                                        and name != 'build-coverage'])
     tap.check('tests of clang\'s and of unoptimised code do less at the gate, those of what ships do not',
               'JANUS_TEST_FEW' in gate.settings_for('gate', 'build-clang') and 'JANUS_TEST_FEW' not in gate.settings_for('gate', 'build'))
+    tap.check('the gate has two builds', gate.builds_for('gate') == ['build', 'build-clang'], gate.builds_for('gate'))
     with tempfile.TemporaryDirectory() as folder:
         for made, wanted in (('build', []), ('build-clang', ['tests/test-a-hosted-tsan'])):
             seen = gate.targets_for('gate', made_up_build(pathlib.Path(folder, made)))
